@@ -1,0 +1,103 @@
+"""Features, fit and identify at 64 x 64, cell 4, overlap 1, 4 angles, against the textbook loop."""
+
+from __future__ import annotations
+
+import tracemalloc
+from typing import Any
+
+import numpy as np
+
+from benchmarks import textbook
+from lightproof import FaceRecognizer, PatchRCDT
+from lightproof.aggregate import combine
+from lightproof.datasets import make_relit_faces
+from lightproof.datasets.protocols import yale_test_2
+from lightproof.subspaces import residuals
+from lightproof.types import Array
+
+LIGHTS = ((0, 0), (20, 10), (50, 0), (-70, 0))
+
+
+class Faces:
+    """Rendered people, one frontal photo each enrolled; everything a benchmark needs."""
+
+    def __init__(self, n_people: int = 38, n_probes: int = 512) -> None:
+        faces = make_relit_faces(n_people, LIGHTS, size=(64, 64))
+        split = yale_test_2(0).split(faces)
+        probes = np.concatenate(list(split.probes.values()))
+        self.gallery = (faces.images[split.gallery] / 255.0).astype(np.float32)
+        self.names = faces.labels[split.gallery]
+        repeated = np.resize(probes, n_probes)
+        self.probes = (faces.images[repeated] / 255.0).astype(np.float32)
+        self.truth = faces.labels[repeated]
+
+
+class Ours:
+    """The package, many images at a time."""
+
+    def setup(self, faces: Faces) -> None:
+        self.faces = faces
+        self.extractor = PatchRCDT().fit(faces.gallery)
+        self.recognizer = FaceRecognizer().fit(faces.gallery, faces.names)
+        self.vectors = self.extractor.patch_vectors(faces.probes)
+        self.n_features, self.n_identify = len(faces.probes), len(faces.probes)
+
+    def time_features(self) -> None:
+        self.extractor.patch_vectors(self.faces.probes)
+
+    def time_fit(self) -> None:
+        FaceRecognizer().fit(self.faces.gallery, self.faces.names)
+
+    def time_identify(self) -> Array:
+        """Features excluded, as in the textbook's turn."""
+        stack = self.recognizer._stack
+        assert stack is not None
+        blocks = np.array_split(self.vectors, max(1, len(self.vectors) // 32))
+        return np.concatenate([combine(residuals(block, stack), "normalized").argmin(axis=1) for block in blocks])
+
+    def track_accuracy(self) -> float:
+        return self.recognizer.score(self.faces.probes, self.faces.truth)
+
+    def peakmem_identify(self) -> int:
+        """Most bytes held at once while 10,000 faces are identified, the faces themselves not counted."""
+        many = np.resize((255 * self.faces.probes).astype(np.uint8), (10_000, *self.faces.probes.shape[1:]))
+        tracemalloc.start()
+        self.recognizer.predict(many)
+        peak = tracemalloc.get_traced_memory()[1]
+        tracemalloc.stop()
+        return peak
+
+
+class Textbook:
+    """The loop, on a few images: it would take hours on all."""
+
+    n_features, n_identify = 4, 4
+
+    def setup(self, faces: Faces) -> None:
+        self.faces = faces
+        self.images = faces.probes.astype(np.float64)
+        self.gallery = {
+            name: [textbook.features(image)]
+            for name, image in zip(faces.names, faces.gallery.astype(np.float64), strict=True)
+        }
+        self.bases = textbook.fit(self.gallery)
+        self.vectors = [textbook.features(image) for image in self.images[: self.n_identify]]
+
+    def time_features(self) -> None:
+        for image in self.images[: self.n_features]:
+            textbook.features(image)
+
+    def time_fit(self) -> None:
+        """Features included, as in ours."""
+        textbook.fit({name: [textbook.features(image)] for name, image in zip(
+            self.faces.names, self.faces.gallery.astype(np.float64), strict=True)})  # fmt: skip
+
+    def time_identify(self) -> list[Any]:
+        return [textbook.identify(vectors, self.bases) for vectors in self.vectors]
+
+    def track_accuracy(self, n: int = 40) -> float:
+        """On every so many-th probe: the loop is slow."""
+        step = max(1, len(self.images) // n)
+        chosen = range(0, len(self.images), step)
+        hits = [textbook.identify(textbook.features(self.images[i]), self.bases) == self.faces.truth[i] for i in chosen]
+        return float(np.mean(hits))

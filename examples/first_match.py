@@ -1,0 +1,14 @@
+"""Enroll one photo a person, name a photo under hard light, and see which patches decided."""
+
+from lightproof import FaceRecognizer
+from lightproof.datasets import make_relit_faces
+
+faces = make_relit_faces(n_subjects=10, lights=[(0, 0), (70, 0)], size=(96, 84))
+even, hard = faces.azimuths == 0, faces.azimuths == 70
+
+recognizer = FaceRecognizer(light="log").fit(faces.images[even], faces.labels[even])
+print(recognizer.predict(faces.images[hard])[:3])
+print(f"{recognizer.score(faces.images[hard], faces.labels[hard]):.0%} named correctly")
+
+distances = recognizer.patch_distances(faces.images[hard])
+print(distances.shape, "photos, patches, people")

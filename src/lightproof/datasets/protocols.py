@@ -1,0 +1,128 @@
+"""Who is enrolled with which photo, and what is asked: rules only, no file access."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Final, Literal, TypeAlias
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from lightproof.datasets.base import FaceSet
+from lightproof.errors import BadLabels, BadParameter
+
+Pick: TypeAlias = int | Literal["authors"]
+
+YALE_PICKS: Final = 11
+"""Training photos of a person in Extended Yale B; yaleB16, 17 and 18 have ten."""
+
+
+@dataclass(frozen=True, eq=False)
+class Split:
+    """Positions in a FaceSet.
+
+    Attributes
+    ----------
+    gallery : ndarray of int
+        Photos to enroll.
+    probes : dict of int to ndarray of int
+        Photos to identify, by subset; a higher number is a harder light.
+    """
+
+    gallery: NDArray[np.intp]
+    probes: dict[int, NDArray[np.intp]]
+
+
+@dataclass(frozen=True)
+class Protocol:
+    """A rule that splits a data set into gallery and probes.
+
+    Attributes
+    ----------
+    name : str
+        As the paper calls it.
+    gallery : str
+        Which photos are enrolled, in words.
+    """
+
+    name: str
+    gallery: str
+    choose: Callable[[FaceSet, NDArray[np.intp]], NDArray[np.intp]]
+
+    def split(self, faces: FaceSet) -> Split:
+        """Apply the rule to a data set."""
+        subset = yale_subset(faces.azimuths, faces.elevations)
+        chosen = []
+        for person in np.unique(faces.labels):
+            training = np.flatnonzero((faces.labels == person) & (subset == 0))
+            if len(training) == 0:
+                raise BadLabels(f"Label {str(person)!r}", f"on a photo of the training lights for {self.name}", "none")
+            chosen.append(self.choose(faces, training))
+        return Split(np.concatenate(chosen), {i: np.flatnonzero(subset == i) for i in (1, 2, 3, 4)})
+
+
+def yale_subset(azimuths: ArrayLike, elevations: ArrayLike) -> NDArray[np.intp]:
+    """Tell the subset of each light, by the table "Azi. & Ele. angles" of the paper.
+
+    Parameters
+    ----------
+    azimuths, elevations : array-like of shape (n,)
+        Degrees.
+
+    Returns
+    -------
+    ndarray of shape (n,)
+        0 for the training set, 1 to 4 for the test subsets.
+
+    Examples
+    --------
+    >>> yale_subset([5, 20, 50, 0, 85, 120, 0], [10, 10, 0, 45, 20, 0, 90]).tolist()
+    [0, 1, 2, 2, 3, 4, 4]
+    """
+    azimuth, elevation = np.abs(np.asarray(azimuths)), np.abs(np.asarray(elevations))
+    by_azimuth = np.searchsorted([10, 25, 60, 95], azimuth, side="left")
+    # Straight above or below the camera the elevation decides.
+    steep = (azimuth <= 10) & (elevation > 20)
+    return np.where(steep, np.where(elevation >= 90, 4, 2), by_azimuth).astype(np.intp)
+
+
+def yale_test_1() -> Protocol:
+    """Test 1 of the paper: everybody enrolled with all training photos."""
+    return Protocol("Test 1", "all training photos", lambda faces, training: training)
+
+
+def yale_test_2(pick: Pick = "authors") -> Protocol:
+    """Test 2 of the paper: everybody enrolled with one training photo.
+
+    Parameters
+    ----------
+    pick : int or "authors"
+        0 to 10 is a place among the person's training photos in file order, modulo their number. 11 or more is a
+        seed: a photo at random for each person. ``"authors"`` is the photo the released code takes: the light at
+        azimuth -5, elevation -10, or -5, +10 for people with ten training photos.
+    """
+    if isinstance(pick, str):
+        if pick != "authors":
+            raise BadParameter("yale_test_2", "pick", "0 to 10, a seed of 11 or more, or 'authors'", pick)
+        return Protocol("Test 2", "authors", _authors_photo)
+    if isinstance(pick, bool) or not isinstance(pick, int | np.integer) or pick < 0:
+        raise BadParameter("yale_test_2", "pick", "0 to 10, a seed of 11 or more, or 'authors'", pick)
+    if pick < YALE_PICKS:
+        return Protocol("Test 2", f"photo {pick}", lambda faces, training: training[[pick % len(training)]])
+    return Protocol("Test 2", f"seed {pick}", lambda faces, training: _random_photo(faces, training, int(pick)))
+
+
+def _random_photo(faces: FaceSet, training: NDArray[np.intp], seed: int) -> NDArray[np.intp]:
+    # Seeded by the name too: a person's photo does not depend on who else is in the set.
+    rng = np.random.default_rng([seed, *str(faces.labels[training[0]]).encode()])
+    return training[[rng.integers(len(training))]]
+
+
+def _authors_photo(faces: FaceSet, training: NDArray[np.intp]) -> NDArray[np.intp]:
+    elevation = -10 if len(training) >= YALE_PICKS else 10
+    found: NDArray[np.intp] = training[(faces.azimuths[training] == -5) & (faces.elevations[training] == elevation)]
+    if len(found) != 1:
+        person = str(faces.labels[training[0]])
+        raise BadLabels(f"Label {person!r}", f"on one photo with azimuth -5, elevation {elevation:+d}", str(len(found)))
+    return found

@@ -1,0 +1,93 @@
+"""One family of errors; each member writes its own sentence.
+
+::
+
+    LightproofError
+    └── UserError (also a ValueError)      something the caller can put right
+        ├── BadParameter                   a setting outside its legal values
+        │   └── GridDoesNotFit             patches that do not fit the image
+        ├── BadImage                       pixels the method cannot use
+        ├── BadLabels                      names that do not match their images
+        │   └── UnknownPerson              a name nobody enrolled
+        ├── NotFitted                      asked before ``fit`` or ``enroll``
+        ├── BadModelFile                   a file that is not a saved recognizer
+        └── DatasetMissing                 a folder that is not the data set asked for
+
+Every sentence says what is wrong, where, what is legal and what came. The command line shows it without a
+traceback and ends with exit code 1.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from sklearn.exceptions import NotFittedError
+
+
+class LightproofError(Exception):
+    """Parent of every error this package raises on purpose."""
+
+
+class UserError(LightproofError, ValueError):
+    """Something the caller can put right."""
+
+
+class BadParameter(UserError):
+    """A setting outside its legal values."""
+
+    def __init__(self, owner: str, name: str, legal: str, got: object) -> None:
+        super().__init__(f"`{name}` of {owner} must be {legal}; got {got!r}.")
+
+
+class GridDoesNotFit(BadParameter):
+    """Patches that do not fit the image."""
+
+    def __init__(self, height: object, width: object, cell: object) -> None:
+        UserError.__init__(
+            self,
+            f"PatchGrid needs an image of at least {cell} x {cell} pixels for cell={cell}; got {height} x {width}.",
+        )
+
+
+class BadImage(UserError):
+    """Pixels the method cannot use."""
+
+    def __init__(self, where: str, legal: str, got: str) -> None:
+        super().__init__(f"{where} must be {legal}; got {got}.")
+
+
+class BadLabels(UserError):
+    """Names that do not match their images."""
+
+    def __init__(self, where: str, legal: str, got: str) -> None:
+        super().__init__(f"{where} must be {legal}; got {got}.")
+
+
+class UnknownPerson(BadLabels):
+    """A name nobody enrolled."""
+
+    def __init__(self, label: object, known: Sequence[object]) -> None:
+        shown = ", ".join(repr(name) for name in known[:5]) + (", ..." if len(known) > 5 else "")
+        UserError.__init__(self, f"`label` must be one of the {len(known)} enrolled people ({shown}); got {label!r}.")
+
+
+class NotFitted(UserError, NotFittedError):
+    """Asked before ``fit`` or ``enroll``."""
+
+    def __init__(self, owner: str, wanted: str, first: str = "fit") -> None:
+        super().__init__(f"{owner}.{wanted} must come after {first}; got no {first}.")
+
+
+class BadModelFile(UserError):
+    """A file that is not a saved recognizer."""
+
+    def __init__(self, path: Path, got: str) -> None:
+        super().__init__(f"{path} must be a file written by FaceRecognizer.save; got {got}.")
+
+
+class DatasetMissing(UserError):
+    """A folder that is not the data set asked for."""
+
+    def __init__(self, folder: Path, legal: str, got: str) -> None:
+        super().__init__(f"{folder} must be {legal}; got {got}.")

@@ -1,0 +1,162 @@
+"""PatchRCDT: images -> the Discrete R-CDT of the gradients of every patch."""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+import numpy as np
+from sklearn.base import BaseEstimator, TransformerMixin
+
+from lightproof.errors import BadImage, NotFitted
+from lightproof.gradients import GRADIENTS
+from lightproof.images import Images, bring_to_size, check_images
+from lightproof.light import LIGHTS
+from lightproof.patches import PatchGrid
+from lightproof.settings import check_settings
+from lightproof.transform import directions, flatten, projection_angles, translation_vectors
+from lightproof.types import Floats
+
+BLOCK = 16
+"""Images worked on at a time: their projections stay in the processor's cache."""
+
+
+class PatchRCDT(TransformerMixin, BaseEstimator):
+    """Sorted projections of the gradients of each patch.
+
+    Every image becomes one row: patch after patch, in each patch the sorted projections on every angle. A change of
+    light ``alpha I + beta + b.x`` inside a patch scales its part of the row and adds a combination of
+    ``translation_``.
+
+    Parameters
+    ----------
+    size : (int, int) or "as-is", default=(64, 64)
+        Rows and columns every image is brought to. ``"as-is"`` keeps the size, which must then be the same for all.
+    smoothing : {"float", "8-bit"}, default="float"
+        How a picture is smoothed before it shrinks; see :func:`lightproof.images.bring_to_size`.
+    light : {"none", "log"}, default="none"
+        What is done against the light before anything else.
+    gradient : {"sobel", "central"}, default="sobel"
+    cell : int, default=4
+        Side of a patch in pixels. Small patches obey the light model better, large ones forgive misalignment.
+    overlap : int, default=1
+        Pixels that neighboring patches share, 0 to ``cell - 1``. More overlap costs time and gains accuracy.
+    n_angles : int, default=4
+        Number of projections.
+    angle_scheme : {"authors", "uniform"}, default="authors"
+        See :func:`lightproof.transform.projection_angles`.
+    dtype : {"float32", "float64"}, default="float32"
+
+    Attributes
+    ----------
+    grid_ : PatchGrid
+    angles_ : ndarray of shape (m,)
+    translation_ : ndarray of shape (2, m * N)
+        The translation vectors, flattened like a patch.
+
+    Examples
+    --------
+    >>> from lightproof.datasets import make_relit_faces
+    >>> faces = make_relit_faces(n_subjects=2, lights=[(0, 0), (50, 0)], size=(64, 56))
+    >>> PatchRCDT(size="as-is").fit_transform(faces.images).shape
+    (4, 24192)
+    """
+
+    def __init__(
+        self,
+        *,
+        size: Any = (64, 64),
+        smoothing: str = "float",
+        light: str = "none",
+        gradient: str = "sobel",
+        cell: int = 4,
+        overlap: int = 1,
+        n_angles: int = 4,
+        angle_scheme: str = "authors",
+        dtype: str = "float32",
+    ) -> None:
+        self.size = size
+        self.smoothing = smoothing
+        self.light = light
+        self.gradient = gradient
+        self.cell = cell
+        self.overlap = overlap
+        self.n_angles = n_angles
+        self.angle_scheme = angle_scheme
+        self.dtype = dtype
+
+    def fit(self, X: Images, y: Any = None) -> Self:
+        """Lay the grid of patches over the images; nothing is learned from them.
+
+        Parameters
+        ----------
+        X : ndarray of shape (n, h, w) or list of ndarray of shape (h, w)
+        y : ignored
+        """
+        check_settings(type(self).__name__, self.get_params())
+        images = check_images(X, self.cell)
+        return self.lay_grid(images[0].shape if self.size == "as-is" else self.size)
+
+    def lay_grid(self, shape: tuple[int, ...]) -> Self:
+        """Prepare for images that are brought to ``shape``."""
+        self.grid_ = PatchGrid(int(shape[0]), int(shape[1]), int(self.cell), int(self.overlap))
+        self.angles_ = projection_angles(self.n_angles, self.angle_scheme)
+        self.translation_ = translation_vectors(self.angles_, self.grid_.n_points)
+        return self
+
+    def transform(self, X: Images) -> Floats:
+        """Compute the features.
+
+        Parameters
+        ----------
+        X : ndarray of shape (n, h, w) or list of ndarray of shape (h, w)
+
+        Returns
+        -------
+        ndarray of shape (n, K * m * N)
+        """
+        vectors = self.patch_vectors(X)
+        return vectors.reshape(len(vectors), -1)
+
+    def patch_vectors(self, X: Images) -> Floats:
+        """Compute the features, one vector per patch.
+
+        Parameters
+        ----------
+        X : ndarray of shape (n, h, w) or list of ndarray of shape (h, w)
+
+        Returns
+        -------
+        ndarray of shape (n, K, m * N)
+        """
+        images = self.check(X)
+        if len(images) <= BLOCK:
+            return self.vectors_of(images)
+        return np.concatenate([self.vectors_of(images[i : i + BLOCK]) for i in range(0, len(images), BLOCK)])
+
+    def check(self, X: Images) -> Images:
+        """Refuse what :meth:`fit` did not prepare for; return the images, whose pixels are still as they came."""
+        if not hasattr(self, "grid_"):
+            raise NotFitted(type(self).__name__, "transform")
+        images = check_images(X, self.cell)
+        if self.size == "as-is":
+            wanted = (self.grid_.height, self.grid_.width)
+            for i, shape in enumerate([images.shape[1:]] if isinstance(images, np.ndarray) else map(np.shape, images)):
+                if shape != wanted:
+                    legal = f"of the size seen in fit, {wanted[0]} x {wanted[1]}, because size='as-is'"
+                    raise BadImage(f"X[{i}]", legal, f"{shape[0]} x {shape[1]}")
+        return images
+
+    def vectors_of(self, images: Images) -> Floats:
+        """Compute the features of checked images in one go, shape (n, K, m * N)."""
+        shape = (self.grid_.height, self.grid_.width)
+        pixels = LIGHTS[self.light](bring_to_size(images, shape, self.dtype, self.smoothing))
+        gradients = GRADIENTS[self.gradient](pixels)
+        # Each pixel is projected once, before the patches are cut: overlapping patches share the work.
+        n, _, height, width = gradients.shape
+        projected = directions(self.angles_).astype(self.dtype) @ gradients.reshape(n, 2, -1)
+        patches = self.grid_.gather(projected.reshape(n, -1, height, width))
+        patches.sort(axis=-1)
+        return flatten(patches)
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "grid_")

@@ -1,0 +1,160 @@
+"""Whatever arrays the caller has -> a stack of grey floats of one size."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import lru_cache
+from typing import Any, Final, TypeAlias
+
+import numpy as np
+from scipy import ndimage
+from skimage.transform import resize
+
+from lightproof.errors import BadImage, BadParameter
+from lightproof.types import Array, Floats
+
+Images: TypeAlias = Array | Sequence[Array]
+"""A stack of shape (n, h, w), or a sequence of images of shape (h, w) whose sizes may differ."""
+
+WHITE: Final[dict[str, float]] = {"uint8": 255.0, "uint16": 65535.0}
+"""The value of white by dtype; floats are taken as they are."""
+
+SMOOTHINGS: Final = ("float", "8-bit")
+
+_LEGAL_DTYPES = "uint8, uint16 or float"
+_LEGAL_SHAPE = "a stack of grey images of shape (n, h, w) or a list of grey images of shape (h, w)"
+
+
+def check_images(X: Any, least: int = 2) -> Images:
+    """Refuse what is not a non-empty set of grey images with finite pixels.
+
+    Parameters
+    ----------
+    X : Any
+        What the caller gave.
+    least : int
+        Fewest rows and columns an image may have.
+
+    Returns
+    -------
+    ndarray of shape (n, h, w) or list of ndarray of shape (h, w)
+    """
+    if isinstance(X, np.ndarray) and X.dtype != object:
+        if X.ndim == 2:
+            raise BadImage("X", _LEGAL_SHAPE, f"one image of shape {X.shape}; wrap it as X[None]")
+        if X.ndim == 4 or (X.ndim == 3 and X.shape[2] in (3, 4) and min(X.shape[:2]) > 4):
+            raise BadImage("X", _LEGAL_SHAPE, f"colour of shape {X.shape}; convert it to grey first")
+        if X.ndim != 3:
+            raise BadImage("X", _LEGAL_SHAPE, f"an array of shape {X.shape}")
+        if len(X) == 0:
+            raise BadImage("X", "at least one image", "none")
+        _check_one(X[0], "X[0]", least)
+        _check_finite(X)
+        return X
+    if isinstance(X, str | bytes) or not hasattr(X, "__len__") or not hasattr(X, "__getitem__"):
+        raise BadImage("X", _LEGAL_SHAPE, f"a {type(X).__name__}")
+    if len(X) == 0:
+        raise BadImage("X", "at least one image", "none")
+    images = [_as_array(X[i], f"X[{i}]") for i in range(len(X))]
+    for i, image in enumerate(images):
+        _check_one(image, f"X[{i}]", least)
+        _check_finite(image, f"X[{i}]")
+    return images
+
+
+def bring_to_size(images: Images, size: tuple[int, int] | None, dtype: Any, smoothing: str = "float") -> Floats:
+    """Scale to white = 1 and resize, smoothing first where the picture shrinks.
+
+    The same linear map as scikit-image's ``resize(image, size, anti_aliasing=True)``, applied as two matrix products.
+
+    Parameters
+    ----------
+    images : ndarray of shape (n, h, w) or list of ndarray of shape (h, w)
+        As :func:`check_images` returns them.
+    size : (int, int) or None
+        Rows and columns to bring them to; None keeps them, and then all must have one size.
+    dtype : dtype
+        float32 or float64.
+    smoothing : {"float", "8-bit"}
+        ``"8-bit"`` rounds the smoothed picture down to whole grey values before it is sampled, as the image library
+        did behind the published figures. It needs uint8 images.
+
+    Returns
+    -------
+    ndarray of shape (n, *size)
+    """
+    if isinstance(images, np.ndarray):
+        return _resize_stack(images, size or images.shape[1:], dtype, smoothing)
+    shapes = [image.shape for image in images]
+    if size is None:
+        for i, shape in enumerate(shapes):
+            if shape != shapes[0]:
+                raise BadImage(f"X[{i}]", f"of the size of X[0], {_by(shapes[0])}, when size=None", _by(shape))
+        size = shapes[0]
+    out = np.empty((len(images), *size), dtype)
+    for kind in {(image.shape, image.dtype.str) for image in images}:
+        where = [i for i, image in enumerate(images) if (image.shape, image.dtype.str) == kind]
+        out[where] = _resize_stack(np.stack([images[i] for i in where]), size, dtype, smoothing)
+    return out
+
+
+def _as_array(image: Any, where: str) -> Array:
+    try:
+        return np.asarray(image)
+    except ValueError:
+        raise BadImage(where, "a grey image of shape (h, w)", f"a ragged {type(image).__name__}") from None
+
+
+def _check_one(image: Array, where: str, least: int) -> None:
+    if image.dtype.name not in WHITE and image.dtype.kind != "f":
+        raise BadImage(f"Pixels of {where}", _LEGAL_DTYPES, image.dtype.name)
+    if image.ndim == 3 and image.shape[2] in (3, 4):
+        raise BadImage(
+            where, "a grey image of shape (h, w)", f"colour of shape {image.shape}; convert it to grey first"
+        )
+    if image.ndim != 2:
+        raise BadImage(where, "a grey image of shape (h, w)", f"an array of shape {image.shape}")
+    if min(image.shape) < least:
+        raise BadImage(where, f"at least {least} x {least} pixels", _by(image.shape))
+
+
+def _check_finite(images: Array, where: str | None = None) -> None:
+    if images.dtype.kind != "f" or np.isfinite(images).all():
+        return
+    spot = tuple(int(i) for i in np.argwhere(~np.isfinite(images))[0])
+    if where is None:
+        where, spot = f"X[{spot[0]}]", spot[1:]
+    value = images[np.unravel_index(np.flatnonzero(~np.isfinite(images))[0], images.shape)]
+    raise BadImage(f"Pixels of {where}", "finite numbers", f"{value} at row {spot[0]}, column {spot[1]}")
+
+
+def _by(shape: tuple[int, ...]) -> str:
+    return " x ".join(map(str, shape))
+
+
+def _resize_stack(images: Array, size: tuple[int, ...], dtype: Any, smoothing: str) -> Floats:
+    white = WHITE.get(images.dtype.name, 1.0)
+    if images.shape[1:] == tuple(size):
+        return np.asarray(images.astype(dtype) / np.dtype(dtype).type(white))
+    if smoothing == "8-bit":
+        if images.dtype != np.uint8:
+            raise BadParameter("FaceRecognizer", "smoothing", "'float' unless the images are uint8", smoothing)
+        sigma = [max(0.0, (old / new - 1) / 2) for old, new in zip(images.shape[1:], size, strict=True)]
+        images = ndimage.gaussian_filter(images, (0.0, *sigma), mode="mirror")
+    smooth = smoothing == "float"
+    down = _resize_matrix(images.shape[1], size[0], smooth).astype(dtype)
+    across = _resize_matrix(images.shape[2], size[1], smooth).astype(dtype)
+    narrow = images.astype(dtype).reshape(-1, images.shape[2]) @ across.T
+    # Divided last: grey values up to 255 are exact in float32, their 255th parts are not.
+    shrunk: Floats = np.matmul(down, narrow.reshape(*images.shape[:2], -1)) / np.dtype(dtype).type(white)
+    return shrunk
+
+
+@lru_cache(maxsize=64)
+def _resize_matrix(old: int, new: int, smooth: bool) -> Floats:
+    """Return the matrix that resizes a column of ``old`` pixels to ``new`` ones, read off scikit-image's resize."""
+    matrix: Floats = resize(  # type: ignore[no-untyped-call]
+        np.eye(old), (new, old), order=1, mode="reflect", anti_aliasing=smooth
+    )
+    matrix.flags.writeable = False
+    return matrix

@@ -1,0 +1,64 @@
+"""Names of people, of any type."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Hashable, Iterable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+
+from lightproof.errors import BadLabels
+from lightproof.types import Array
+
+
+def check_labels(y: Any, n_images: int) -> list[Hashable]:
+    """Refuse what is not one hashable label for each image; return them as plain Python values."""
+    if isinstance(y, str | bytes) or not hasattr(y, "__len__") or np.ndim(getattr(y, "shape", 0)) > 1:
+        raise BadLabels("y", f"a list of labels, one for each of the {n_images} images", repr(y))
+    if hasattr(y, "shape") and len(y.shape) != 1:
+        raise BadLabels("y", f"a list of labels, one for each of the {n_images} images", f"shape {y.shape}")
+    labels = [check_label(label, f"y[{i}]") for i, label in enumerate(y)]
+    if len(labels) != n_images:
+        raise BadLabels("y", f"one label for each of the {n_images} images", f"{len(labels)} labels")
+    return labels
+
+
+def check_label(label: Any, where: str = "`label`") -> Hashable:
+    """Refuse a label that cannot be found again; return it as a plain Python value."""
+    plain = label.item() if isinstance(label, np.generic) else label
+    if not isinstance(plain, Hashable):
+        raise BadLabels(where, "hashable, such as a str or an int", f"a {type(plain).__name__}")
+    if plain != plain:
+        raise BadLabels(where, "equal to itself", repr(plain))
+    return plain
+
+
+def sort_labels(labels: Iterable[Hashable]) -> list[Hashable]:
+    """Put distinct labels in order; those that have none stay in the order they came."""
+    distinct: list[Any] = list(dict.fromkeys(labels))
+    try:
+        return sorted(distinct)
+    except TypeError:
+        return distinct
+
+
+def label_array(labels: list[Hashable]) -> Array:
+    """Make a one-dimensional array: of the labels' own dtype where they share one, else of objects."""
+    kinds = {type(label) for label in labels}
+    if len(kinds) == 1 and kinds <= {str, int, float, bool}:
+        plain = np.array(labels)
+        if plain.dtype != object:
+            return plain
+    out = np.empty(len(labels), object)
+    out[:] = labels
+    return out
+
+
+@contextmanager
+def one_photo_each() -> Iterator[None]:
+    """Silence scikit-learn's guess that nearly as many labels as samples may be a regression: here it is the rule."""
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "The number of unique classes is greater than 50%")
+        yield

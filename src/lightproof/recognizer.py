@@ -1,0 +1,381 @@
+"""FaceRecognizer: images in, names out."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterator
+from pathlib import Path
+from typing import Any, Self
+
+import numpy as np
+from sklearn.base import BaseEstimator, ClassifierMixin
+
+from lightproof import modelfile
+from lightproof.aggregate import combine, contributions
+from lightproof.errors import BadLabels, BadModelFile, NotFitted, UnknownPerson
+from lightproof.features import PatchRCDT
+from lightproof.images import Images
+from lightproof.labels import check_label, check_labels, label_array, sort_labels
+from lightproof.settings import FEATURE_SETTINGS, PRESETS, check_components, check_settings
+from lightproof.subspaces import PatchSpans, SubspaceStack, principal_directions, residuals, span_photos, stack_spans
+from lightproof.types import Array, Floats
+
+BLOCK = 32
+"""Probes identified at a time: memory stays bounded however many there are."""
+
+VALIDATION_SPLIT = 0.66
+"""Share of each person's photos that the paper's rule trains on; the rest validates."""
+
+
+class FaceRecognizer(ClassifierMixin, BaseEstimator):
+    r"""Nearest-subspace face recognition on local sliced-Wasserstein features.
+
+    One photo a person is enough; nothing is trained. The answer is the person with the smallest distance, summed over
+    the patches, between the photo and the span of the person's photos: eq. (dis).
+
+    Parameters
+    ----------
+    preset : {"authors", "paper"}, default="authors"
+        Where every other parameter comes from when it is None. ``"authors"`` does what the released code does,
+        ``"paper"`` what the text says; :data:`lightproof.PRESETS` lists both.
+    size, smoothing, light, gradient, cell, overlap, n_angles, angle_scheme, dtype : default=None
+        How the features are made; see :class:`lightproof.PatchRCDT`.
+    span : {"kept", "joint"}, default=None
+        How photos and translation vectors make a subspace; see :func:`lightproof.subspaces.stack_spans`.
+    components : float, int or "validate", default=None
+        Size of a subspace. A float in (0, 1] is the share of variance (``span="kept"``) or of singular values
+        (``"joint"``) to keep; an int is the number of basis vectors, translation vectors included; ``"validate"`` is
+        the paper's rule: on 66 % of each person's photos, the smallest number that names most of the others.
+    aggregate : {"sum", "normalized"}, default=None
+        How the distances of all patches become one; see :mod:`lightproof.aggregate`.
+    random_state : int, default=0
+        Seed of the split for ``components="validate"``; nothing else is random.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (C,)
+        The enrolled people.
+    settings_ : dict
+        The value every setting had in ``fit``; ``components`` is the number that validation chose.
+    grid_ : PatchGrid
+        The patches.
+
+    Examples
+    --------
+    >>> from lightproof.datasets import make_relit_faces
+    >>> faces = make_relit_faces(n_subjects=3, lights=[(0, 0), (60, 20)], size=(64, 56))
+    >>> frontal = faces.azimuths == 0
+    >>> recognizer = FaceRecognizer().fit(faces.images[frontal], faces.labels[frontal])
+    >>> recognizer.predict(faces.images[~frontal]).tolist()
+    ['person-00', 'person-01', 'person-02']
+    """
+
+    def __init__(
+        self,
+        preset: str = "authors",
+        *,
+        size: Any = None,
+        smoothing: str | None = None,
+        light: str | None = None,
+        gradient: str | None = None,
+        cell: int | None = None,
+        overlap: int | None = None,
+        n_angles: int | None = None,
+        angle_scheme: str | None = None,
+        span: str | None = None,
+        components: Any = None,
+        aggregate: str | None = None,
+        dtype: str | None = None,
+        random_state: int = 0,
+    ) -> None:
+        self.preset = preset
+        self.size = size
+        self.smoothing = smoothing
+        self.light = light
+        self.gradient = gradient
+        self.cell = cell
+        self.overlap = overlap
+        self.n_angles = n_angles
+        self.angle_scheme = angle_scheme
+        self.span = span
+        self.components = components
+        self.aggregate = aggregate
+        self.dtype = dtype
+        self.random_state = random_state
+
+    def settings(self) -> dict[str, Any]:
+        """Return every setting: the preset's value, or the override."""
+        check_settings(type(self).__name__, {"preset": self.preset})
+        given = {name: getattr(self, name) for name in PRESETS[self.preset]}
+        settings = PRESETS[self.preset] | {name: value for name, value in given.items() if value is not None}
+        check_settings(type(self).__name__, settings)
+        return settings
+
+    def fit(self, X: Images, y: Any) -> Self:
+        """Enroll everybody in ``y``, and nobody else.
+
+        Parameters
+        ----------
+        X : ndarray of shape (n, h, w) or list of ndarray of shape (h, w)
+            Grey faces: uint8, uint16, or floats with white = 1.
+        y : sequence of length n
+            Who is on each image; labels of any hashable type.
+        """
+        settings = self.settings()
+        extractor = _extractor(settings).fit(X)
+        vectors = extractor.patch_vectors(X)
+        labels = check_labels(y, len(vectors))
+        shared = _shared_directions(extractor)
+        if settings["components"] == "validate":
+            settings["components"] = _validated_components(vectors, labels, extractor, settings, self.random_state)
+        self._adopt(settings, extractor, shared, _span_people(vectors, labels, shared))
+        return self
+
+    def enroll(self, label: Hashable, images: Images) -> Self:
+        """Add one person, or more photos of one who is there; nobody else is touched.
+
+        Parameters
+        ----------
+        label : hashable
+        images : ndarray of shape (n, h, w) or list of ndarray of shape (h, w)
+        """
+        label = check_label(label)
+        if hasattr(images, "__len__") and len(images) == 0:
+            raise BadLabels(f"Label {label!r}", "enrolled with at least one image", "none")
+        if not hasattr(self, "_people"):
+            return self.fit(images, [label] * len(images))
+        samples = self._extractor.patch_vectors(images).transpose(1, 0, 2)
+        if label in self._people:
+            before = self._people[label].samples(self._shared).astype(samples.dtype)
+            samples = np.concatenate([before, samples], axis=1)
+        people = self._people | {label: span_photos(samples, self._shared)}
+        self._adopt(self.settings_, self._extractor, self._shared, people)
+        return self
+
+    def forget(self, label: Hashable) -> Self:
+        """Remove one person; nobody else is touched.
+
+        Parameters
+        ----------
+        label : hashable
+        """
+        people = self._known("forget")
+        label = check_label(label)
+        if label not in people:
+            raise UnknownPerson(label, list(people))
+        others = {name: spans for name, spans in people.items() if name != label}
+        self._adopt(self.settings_, self._extractor, self._shared, others)
+        return self
+
+    def distances(self, X: Images) -> Floats:
+        r"""Distance :math:`d^c` of each image to each person, eq. (dis); the smallest is the answer.
+
+        Parameters
+        ----------
+        X : ndarray of shape (n, h, w) or list of ndarray of shape (h, w)
+
+        Returns
+        -------
+        ndarray of shape (n, C)
+        """
+        self._known("distances")
+        rule = self.settings_["aggregate"]
+        return np.concatenate([combine(block, rule) for block in self._patch_residuals(X)])
+
+    def patch_distances(self, X: Images) -> Floats:
+        r"""Distance :math:`d_k^c` of each patch of each image to each person's subspace.
+
+        Parameters
+        ----------
+        X : ndarray of shape (n, h, w) or list of ndarray of shape (h, w)
+
+        Returns
+        -------
+        ndarray of shape (n, K, C)
+        """
+        self._known("patch_distances")
+        return np.concatenate([block.transpose(1, 0, 2) for block in self._patch_residuals(X)])
+
+    def patch_contributions(self, X: Images) -> Floats:
+        """Part of each patch in :meth:`distances`: summed over the patches, they are the distances.
+
+        Parameters
+        ----------
+        X : ndarray of shape (n, h, w) or list of ndarray of shape (h, w)
+
+        Returns
+        -------
+        ndarray of shape (n, K, C)
+        """
+        self._known("patch_contributions")
+        rule = self.settings_["aggregate"]
+        return np.concatenate([contributions(block, rule).transpose(1, 0, 2) for block in self._patch_residuals(X)])
+
+    def predict(self, X: Images) -> Array:
+        """Name the nearest person of each image.
+
+        Parameters
+        ----------
+        X : ndarray of shape (n, h, w) or list of ndarray of shape (h, w)
+
+        Returns
+        -------
+        ndarray of shape (n,)
+        """
+        self._known("predict")
+        named: Array = self.classes_[self.distances(X).argmin(axis=1)]
+        return named
+
+    def similarity(self, X: Images) -> Floats:
+        r"""How much nearer each person is than the others: :math:`1 - d^c / \overline{d^{c'}}`.
+
+        1 is a perfect match, 0 is as far as the average other person, negative is farther. It ranks people as
+        :meth:`distances` does, but it is not a probability, and with one person enrolled it is 0: there is nobody to
+        compare with.
+
+        Parameters
+        ----------
+        X : ndarray of shape (n, h, w) or list of ndarray of shape (h, w)
+
+        Returns
+        -------
+        ndarray of shape (n, C)
+        """
+        self._known("similarity")
+        distances = self.distances(X)
+        if distances.shape[1] == 1:
+            return np.zeros_like(distances)
+        others = (distances.sum(axis=1, keepdims=True) - distances) / (distances.shape[1] - 1)
+        return 1 - distances / np.where(others > 0, others, 1)
+
+    def score(self, X: Images, y: Any, sample_weight: Any = None) -> float:
+        """Share of the images that are named correctly; labels may be of any type.
+
+        Parameters
+        ----------
+        X : ndarray of shape (n, h, w) or list of ndarray of shape (h, w)
+        y : sequence of length n
+        sample_weight : array-like of shape (n,), optional
+        """
+        named = self.predict(X)
+        right = [name == label for name, label in zip(named.tolist(), check_labels(y, len(named)), strict=True)]
+        return float(np.average(right, weights=sample_weight))
+
+    def save(self, path: str | Path) -> None:
+        """Write everything to one file, without pickle; an interrupted save leaves the old file as it was.
+
+        Parameters
+        ----------
+        path : str or Path
+        """
+        people = self._known("save")
+        settings = {"settings": self.settings_, "shape": (self.grid_.height, self.grid_.width)}
+        modelfile.write(Path(path), {"params": self.get_params(), **settings}, people)
+
+    @classmethod
+    def load(cls, path: str | Path) -> Self:
+        """Read what :meth:`save` wrote; the answers are the same to the last bit.
+
+        Parameters
+        ----------
+        path : str or Path
+        """
+        path = Path(path)
+        facts, people = modelfile.read(path)
+        try:
+            recognizer = cls(**facts["params"])
+            settings = {name: facts["settings"][name] for name in PRESETS["authors"]}
+            check_settings(cls.__name__, settings)
+            check_components(cls.__name__, settings["components"])
+            extractor = _extractor(settings).lay_grid(facts["shape"])
+        except (KeyError, TypeError, IndexError, ValueError) as problem:
+            raise BadModelFile(path, f"settings that are not legal ({problem})") from None
+        shared = _shared_directions(extractor)
+        D = extractor.translation_.shape[1]
+        for label, spans in people.items():
+            if spans.own.shape[::2] != (extractor.grid_.n_patches, D) or spans.n_shared != len(shared):
+                raise BadModelFile(path, f"arrays of other patches than the settings ask for, for {label!r}")
+            if spans.own.dtype != np.dtype(settings["dtype"]):
+                raise BadModelFile(path, f"{spans.own.dtype} numbers where the settings say {settings['dtype']}")
+        recognizer._adopt(settings, extractor, shared, people)
+        return recognizer
+
+    def _adopt(
+        self, settings: dict[str, Any], extractor: PatchRCDT, shared: Floats, people: dict[Hashable, PatchSpans]
+    ) -> None:
+        """Take on a whole new state at once, so that an error before this line changes nothing."""
+        order = sort_labels(people)
+        people = {label: people[label] for label in order}
+        self._stack = _stack(list(people.values()), extractor, shared, settings) if people else None
+        self.settings_, self.grid_ = settings, extractor.grid_
+        self.classes_ = label_array(order)
+        self._extractor, self._shared, self._people = extractor, shared, people
+
+    def _known(self, wanted: str) -> dict[Hashable, PatchSpans]:
+        if not getattr(self, "_people", None):
+            raise NotFitted(type(self).__name__, wanted, "fit or enroll")
+        return self._people
+
+    def _patch_residuals(self, X: Images) -> Iterator[Floats]:
+        """Yield the patch distances of some images at a time, shape (K, b, C)."""
+        images = self._extractor.check(X)
+        assert self._stack is not None
+        for start in range(0, len(images), BLOCK):
+            yield residuals(self._extractor.vectors_of(images[start : start + BLOCK]), self._stack)
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return bool(getattr(self, "_people", None))
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.three_d_array, tags.input_tags.two_d_array = True, False
+        return tags
+
+
+def _extractor(settings: dict[str, Any]) -> PatchRCDT:
+    return PatchRCDT(**{name: settings[name] for name in FEATURE_SETTINGS})
+
+
+def _shared_directions(extractor: PatchRCDT) -> Floats:
+    """Orthonormal basis of the translation vectors, shape (t, D); a single angle makes them collinear."""
+    found = principal_directions(extractor.translation_)
+    return found.vectors[found.strengths > 0]
+
+
+def _span_people(vectors: Floats, labels: list[Hashable], shared: Floats) -> dict[Hashable, PatchSpans]:
+    photos: dict[Hashable, list[int]] = {}
+    for i, label in enumerate(labels):
+        photos.setdefault(label, []).append(i)
+    return {label: span_photos(vectors[rows].transpose(1, 0, 2), shared) for label, rows in photos.items()}
+
+
+def _stack(people: list[PatchSpans], extractor: PatchRCDT, shared: Floats, settings: dict[str, Any]) -> SubspaceStack:
+    return stack_spans(people, shared, extractor.translation_, settings["components"], settings["span"])
+
+
+def _validated_components(
+    vectors: Floats, labels: list[Hashable], extractor: PatchRCDT, settings: dict[str, Any], seed: int
+) -> int:
+    """Choose the smallest number of components that names most of the photos held back."""
+    known = sort_labels(labels)
+    whose = np.array([known.index(label) for label in labels])
+    training = np.zeros(len(labels), bool)
+    rng = np.random.default_rng(seed)
+    for c, label in enumerate(known):
+        photos = rng.permutation(np.flatnonzero(whose == c))
+        if len(photos) < 2:
+            raise BadLabels(f"Label {label!r}", "on 2 or more images for components='validate'", str(len(photos)))
+        training[photos[: max(1, int(VALIDATION_SPLIT * len(photos)))]] = True
+    shared = _shared_directions(extractor)
+    spans = _span_people(vectors[training], [labels[i] for i in np.flatnonzero(training)], shared)
+    people = [spans[label] for label in known]
+    best, chosen = -1.0, 1
+    for count in range(1, len(shared) + max(person.own.shape[1] for person in people) + 1):
+        stack = _stack(people, extractor, shared, settings | {"components": count})
+        blocks = np.array_split(vectors[~training], 1 + int(np.count_nonzero(~training)) // BLOCK)
+        nearest = np.concatenate(
+            [combine(residuals(block, stack), settings["aggregate"]).argmin(axis=1) for block in blocks]
+        )
+        accuracy = float(np.mean(nearest == whose[~training]))
+        if accuracy > best:
+            best, chosen = accuracy, count
+    return chosen

@@ -1,0 +1,56 @@
+"""Faces that many tests share, and the door to the real data."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from lightproof.datasets import FaceSet, load_yale_b, make_relit_faces
+
+ROOT = Path(__file__).parents[1]
+
+
+@pytest.fixture
+def rng() -> np.random.Generator:
+    return np.random.default_rng(20260101)
+
+
+@pytest.fixture(scope="session")
+def faces() -> FaceSet:
+    """Five people under seven lights, small; the first two lights are frontal enough to enroll."""
+    lights = [(0, 0), (-5, 10), (20, 10), (50, 0), (-70, 0), (70, 45), (110, 40)]
+    return make_relit_faces(5, lights, size=(64, 56))
+
+
+@pytest.fixture(scope="session")
+def frontal(faces: FaceSet) -> FaceSet:
+    return faces.take(np.abs(faces.azimuths) <= 10)
+
+
+@pytest.fixture(scope="session")
+def lit(faces: FaceSet) -> FaceSet:
+    return faces.take(np.abs(faces.azimuths) > 10)
+
+
+def yale_folder() -> Path | None:
+    given = os.environ.get("LIGHTPROOF_DATA")
+    for folder in [Path(given)] if given else [ROOT.parent / "shared" / "data"]:
+        if (folder / "CroppedYale").is_dir() or (folder / "yaleB01").is_dir():
+            return folder
+    return None
+
+
+@pytest.fixture(scope="session")
+def yale_data() -> Path:
+    folder = yale_folder()
+    if folder is None:
+        pytest.skip("Extended Yale B is not here: set LIGHTPROOF_DATA to the folder that holds CroppedYale")
+    return folder
+
+
+@pytest.fixture(scope="session")
+def yale(yale_data: Path) -> FaceSet:
+    return load_yale_b(yale_data)

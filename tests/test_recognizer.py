@@ -1,0 +1,318 @@
+from __future__ import annotations
+
+import datetime
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
+from sklearn.model_selection import GridSearchCV, cross_val_score
+
+from benchmarks import textbook
+from lightproof import PRESETS, FaceRecognizer
+from lightproof.errors import BadImage, BadLabels, BadParameter, NotFitted, UnknownPerson, UserError
+
+
+def same_answers(first, second, X):
+    assert_array_equal(first.classes_, second.classes_)
+    assert_array_equal(first.distances(X), second.distances(X))
+
+
+@pytest.mark.parametrize("preset", PRESETS)
+@pytest.mark.parametrize("light", ["none", "log"])
+def test_hard_light_is_named_from_one_photo(faces, frontal, preset, light):
+    one = frontal.take(frontal.azimuths == 0)
+    side = faces.take(faces.azimuths == 50)
+    assert FaceRecognizer(preset, light=light).fit(one.images, one.labels).score(side.images, side.labels) == 1.0
+
+
+def test_batched_distances_equal_the_textbook_loop(faces, frontal, lit):
+    recognizer = FaceRecognizer(size="as-is", dtype="float64").fit(frontal.images, frontal.labels)
+    photos = {
+        person: [textbook.features(image / 255.0) for image in frontal.images[frontal.labels == person]]
+        for person in np.unique(frontal.labels)
+    }
+    bases = textbook.fit(photos)
+    # The gallery itself is among the probes: there the distances are 0, where rounding is worst.
+    probes = np.concatenate([lit.images[:6], frontal.images[:3]])
+    found = recognizer.patch_distances(probes)
+    for i, image in enumerate(probes):
+        vectors = textbook.features(image / 255.0)
+        assert_allclose(found[i], textbook.patch_distances(vectors, bases), rtol=1e-10, atol=1e-10)
+        assert recognizer.predict(probes[[i]])[0] == textbook.identify(vectors, bases)
+
+
+def test_float32_answers_like_float64(frontal, lit):
+    fine, coarse = (FaceRecognizer(dtype=d).fit(frontal.images, frontal.labels) for d in ("float64", "float32"))
+    assert_allclose(coarse.distances(lit.images), fine.distances(lit.images), rtol=1e-4)
+    assert_array_equal(coarse.predict(lit.images), fine.predict(lit.images))
+
+
+def test_shapes_are_images_by_patches_by_people(frontal, lit):
+    recognizer = FaceRecognizer().fit(frontal.images, frontal.labels)
+    assert recognizer.distances(lit.images).shape == (len(lit), 5)
+    assert recognizer.patch_distances(lit.images).shape == (len(lit), 441, 5)
+    assert recognizer.similarity(lit.images).shape == (len(lit), 5)
+
+
+@pytest.mark.parametrize("preset", PRESETS)
+def test_patch_contributions_add_up_to_the_distances(frontal, lit, preset):
+    recognizer = FaceRecognizer(preset).fit(frontal.images, frontal.labels)
+    total = recognizer.patch_contributions(lit.images).sum(axis=1)
+    assert_allclose(total, recognizer.distances(lit.images), rtol=1e-4)
+
+
+def test_sum_and_normalized_sum_are_those_of_the_equations(frontal, lit):
+    plain = FaceRecognizer(aggregate="sum", dtype="float64").fit(frontal.images, frontal.labels)
+    normalized = FaceRecognizer(aggregate="normalized", dtype="float64").fit(frontal.images, frontal.labels)
+    d = plain.patch_distances(lit.images)
+    assert_allclose(plain.distances(lit.images), d.sum(axis=1), rtol=1e-10)
+    expected = (d / np.linalg.norm(d + 1e-5, axis=2, keepdims=True)).sum(axis=1)
+    assert_allclose(normalized.distances(lit.images), expected, rtol=1e-10)
+
+
+def test_similarity_ranks_like_the_distance_and_is_highest_for_the_answer(frontal, lit):
+    recognizer = FaceRecognizer().fit(frontal.images, frontal.labels)
+    similarity, distances = recognizer.similarity(lit.images), recognizer.distances(lit.images)
+    assert_array_equal(similarity.argsort(axis=1)[:, ::-1], distances.argsort(axis=1))
+    assert (similarity <= 1).all()
+    assert_allclose(similarity[0, 0], 1 - distances[0, 0] / distances[0, 1:].mean(), rtol=1e-5)
+
+
+def test_similarity_to_the_only_person_is_0(frontal):
+    alone = frontal.take(frontal.labels == "person-00")
+    assert not FaceRecognizer().fit(alone.images, alone.labels).similarity(frontal.images).any()
+
+
+def test_fitting_twice_equals_fitting_once(faces, frontal, lit):
+    once = FaceRecognizer().fit(frontal.images, frontal.labels)
+    twice = FaceRecognizer().fit(faces.images[:9], faces.labels[:9]).fit(frontal.images, frontal.labels)
+    same_answers(once, twice, lit.images)
+
+
+@pytest.mark.parametrize("overrides", [{}, {"span": "kept"}, {"components": 3}, {"components": 0.8}])
+def test_enrolling_one_by_one_equals_fitting_all(frontal, lit, overrides):
+    together = FaceRecognizer(**overrides).fit(frontal.images, frontal.labels)
+    step_by_step = FaceRecognizer(**overrides)
+    for person in ["person-03", "person-00", "person-04", "person-01", "person-02"]:
+        assert step_by_step.enroll(person, frontal.images[frontal.labels == person]) is step_by_step
+    same_answers(together, step_by_step, lit.images)
+
+
+@pytest.mark.parametrize("overrides", [{}, {"span": "kept"}, {"components": 0.8}])
+def test_forgetting_equals_never_having_met(frontal, lit, overrides):
+    others = frontal.take(frontal.labels != "person-02")
+    without = FaceRecognizer(**overrides).fit(others.images, others.labels)
+    forgot = FaceRecognizer(**overrides).fit(frontal.images, frontal.labels).forget("person-02")
+    same_answers(without, forgot, lit.images)
+
+
+def test_enrolling_more_photos_of_a_person_equals_fitting_all_of_them(frontal, lit):
+    together = FaceRecognizer(dtype="float64").fit(frontal.images, frontal.labels)
+    first = frontal.azimuths == 0
+    later = FaceRecognizer(dtype="float64").fit(frontal.images[first], frontal.labels[first])
+    for person in np.unique(frontal.labels):
+        later.enroll(person, frontal.images[~first & (frontal.labels == person)])
+    assert_allclose(later.distances(lit.images), together.distances(lit.images), rtol=1e-9)
+
+
+def test_a_failed_enroll_changes_nothing(frontal, lit):
+    recognizer = FaceRecognizer().fit(frontal.images, frontal.labels)
+    before = recognizer.distances(lit.images)
+    spoiled = np.full((1, 64, 56), np.nan)
+    with pytest.raises(BadImage, match="finite"):
+        recognizer.enroll("person-00", spoiled)
+    with pytest.raises(BadImage, match="finite"):
+        recognizer.fit(spoiled, ["x"])
+    assert_array_equal(recognizer.distances(lit.images), before)
+
+
+@pytest.mark.parametrize(
+    "names",
+    [
+        [3, 1, 2, 10, 7],
+        [0.5, 1.5, -2.0, 3.0, 9.0],
+        ["é", "b", "a", "", "日本"],
+        [(1, "a"), (0, "b"), (2, "c"), (3, "d"), (4, "e")],
+        [datetime.date(2026, 1, day) for day in (5, 4, 3, 2, 1)],
+        ["one", 2, None, (4,), 5.0],
+        [True, False, 2, 3, 4],
+    ],
+)
+def test_labels_may_be_of_any_type(frontal, lit, names):
+    known = np.unique(frontal.labels).tolist()
+    y = [names[known.index(label)] for label in frontal.labels]
+    truth = [names[known.index(label)] for label in lit.labels]
+    recognizer = FaceRecognizer().fit(frontal.images, y)
+    easy = np.flatnonzero(lit.azimuths == 20)
+    assert recognizer.predict(lit.images[easy]).tolist() == [truth[i] for i in easy]
+    assert recognizer.score(lit.images[easy], [truth[i] for i in easy]) == 1.0
+    assert recognizer.score(lit.images[easy], [truth[i] for i in easy[::-1]]) < 1.0
+    recognizer.forget(names[0])
+    assert names[0] not in recognizer.predict(lit.images).tolist()
+
+
+def test_classes_are_sorted_and_of_their_own_dtype(frontal):
+    recognizer = FaceRecognizer().fit(frontal.images[:4], ["b", "b", "a", "a"])
+    assert recognizer.classes_.tolist() == ["a", "b"]
+    assert recognizer.classes_.dtype.kind == "U"
+    assert FaceRecognizer().fit(frontal.images[:4], [2, 2, 1, 1]).classes_.dtype.kind == "i"
+
+
+def test_images_of_different_sizes_come_as_a_list(frontal, lit):
+    cropped = [image[: 60 + i % 4, : 52 + i % 5] for i, image in enumerate(frontal.images)]
+    recognizer = FaceRecognizer().fit(cropped, frontal.labels)
+    assert recognizer.predict([lit.images[0], lit.images[1][:, :50]]).shape == (2,)
+
+
+def test_integer_and_float_pixels_are_the_same_picture(frontal, lit):
+    recognizer = FaceRecognizer(dtype="float64").fit(frontal.images, frontal.labels)
+    wide = lit.images.astype(np.uint16) * 257
+    for same in (lit.images / 255.0, wide):
+        assert_allclose(recognizer.distances(same), recognizer.distances(lit.images), rtol=1e-9)
+
+
+def test_params_clone_and_grid_search_work(frontal):
+    recognizer = FaceRecognizer("paper", cell=8, light="log")
+    assert clone(recognizer).get_params() == recognizer.get_params()
+    assert recognizer.get_params()["cell"] == 8
+    search = GridSearchCV(FaceRecognizer(size=(32, 32)), {"cell": [4, 8], "preset": ["authors", "paper"]}, cv=2)
+    search.fit(frontal.images, frontal.labels)
+    assert search.best_score_ == 1.0
+    assert cross_val_score(FaceRecognizer(), list(frontal.images), frontal.labels, cv=2).mean() == 1.0
+
+
+def test_an_override_beats_the_preset_and_the_rest_comes_from_it():
+    settings = FaceRecognizer("paper", cell=8).settings()
+    assert settings == PRESETS["paper"] | {"cell": 8}
+
+
+def test_validation_chooses_the_smallest_number_with_the_best_accuracy(rng):
+    """Two people who differ in a third direction only: fewer than three components cannot tell them apart."""
+    base, detail = rng.random((2, 16, 16))
+    images, labels = [], []
+    for name, sign in (("plus", 1), ("minus", -1)):
+        for light in rng.uniform(0.5, 2, size=9):
+            images.append(light * (base + 0.5 * sign * detail) + 1e-3 * rng.random((16, 16)))
+            labels.append(name)
+    recognizer = FaceRecognizer(size="as-is", components="validate").fit(np.array(images), labels)
+    chosen = recognizer.settings_["components"]
+    assert isinstance(chosen, int)
+    assert recognizer.score(np.array(images), labels) == 1.0
+    accuracies = []
+    for count in range(1, chosen):
+        fixed = FaceRecognizer(size="as-is", components=count).fit(
+            np.array(images[:6] + images[9:15]), labels[:6] + labels[9:15]
+        )
+        accuracies.append(fixed.score(np.array(images[6:9] + images[15:]), labels[6:9] + labels[15:]))
+    assert all(accuracy < 1 for accuracy in accuracies)
+
+
+def test_validation_is_the_same_for_the_same_seed(faces):
+    found = [
+        FaceRecognizer(components="validate", random_state=7).fit(faces.images, faces.labels).settings_["components"]
+        for _ in range(2)
+    ]
+    assert found[0] == found[1]
+
+
+def test_memory_stays_bounded_by_blocks(frontal, lit, monkeypatch):
+    """Never more patch distances at once than one block has."""
+    recognizer = FaceRecognizer().fit(frontal.images, frontal.labels)
+    seen = []
+    from lightproof import recognizer as module
+
+    true_residuals = module.residuals
+    monkeypatch.setattr(module, "residuals", lambda v, s: seen.append(len(v)) or true_residuals(v, s))
+    recognizer.predict(np.resize(lit.images, (100, 64, 56)))
+    assert sum(seen) == 100
+    assert max(seen) <= module.BLOCK
+
+
+@pytest.mark.parametrize("method", ["predict", "distances", "patch_distances", "patch_contributions", "similarity"])
+def test_asking_before_fit_is_refused(lit, method):
+    expected = rf"^FaceRecognizer\.{method} must come after fit or enroll; got no fit or enroll\.$"
+    with pytest.raises(NotFitted, match=expected):
+        getattr(FaceRecognizer(), method)(lit.images)
+    assert issubclass(NotFitted, NotFittedError)
+
+
+def test_asking_after_everybody_is_forgotten_is_refused(frontal):
+    alone = frontal.take(frontal.labels == "person-00")
+    recognizer = FaceRecognizer().fit(alone.images, alone.labels).forget("person-00")
+    assert len(recognizer.classes_) == 0
+    with pytest.raises(NotFitted, match="predict must come after fit or enroll"):
+        recognizer.predict(alone.images)
+    assert recognizer.enroll("person-00", alone.images).predict(alone.images).tolist() == ["person-00"] * 2
+
+
+@pytest.mark.parametrize(
+    ("y", "message"),
+    [
+        (["a", "b"], r"^y must be one label for each of the 10 images; got 2 labels\.$"),
+        (["a"] * 11, r"^y must be one label for each of the 10 images; got 11 labels\.$"),
+        ("abc", r"^y must be a list of labels, one for each of the 10 images; got 'abc'\.$"),
+        (None, r"^y must be a list of labels, one for each of the 10 images; got None\.$"),
+        ([["a"]] * 10, r"^y\[0\] must be hashable, such as a str or an int; got a list\.$"),
+        (np.zeros((10, 2)), r"^y must be a list of labels, one for each of the 10 images; got shape \(10, 2\)\.$"),
+        ([float("nan")] * 10, r"^y\[0\] must be equal to itself; got nan\.$"),
+    ],
+)
+def test_labels_that_do_not_match_get_one_sentence(frontal, y, message):
+    with pytest.raises(BadLabels, match=message):
+        FaceRecognizer().fit(frontal.images, y)
+
+
+def test_a_label_with_no_image_is_refused(frontal):
+    recognizer = FaceRecognizer().fit(frontal.images, frontal.labels)
+    with pytest.raises(BadLabels, match=r"^Label 'Ann' must be enrolled with at least one image; got none\.$"):
+        recognizer.enroll("Ann", [])
+
+
+def test_forgetting_a_stranger_is_refused(frontal):
+    recognizer = FaceRecognizer().fit(frontal.images, frontal.labels)
+    expected = r"^`label` must be one of the 5 enrolled people \('person-00', .*'person-04'\); got 'Ann'\.$"
+    with pytest.raises(UnknownPerson, match=expected):
+        recognizer.forget("Ann")
+
+
+def test_another_size_at_predict_is_refused_when_sizes_are_kept(frontal, lit):
+    recognizer = FaceRecognizer(size="as-is").fit(frontal.images, frontal.labels)
+    expected = r"^X\[0\] must be of the size seen in fit, 64 x 56, because size='as-is'; got 60 x 56\.$"
+    with pytest.raises(BadImage, match=expected):
+        recognizer.predict(lit.images[:, :60])
+
+
+def test_an_image_smaller_than_a_cell_is_refused(frontal):
+    with pytest.raises(BadImage, match=r"^X\[0\] must be at least 4 x 4 pixels; got 3 x 56\.$"):
+        FaceRecognizer().fit(frontal.images[:, :3], frontal.labels)
+
+
+@pytest.mark.parametrize(
+    ("params", "message"),
+    [
+        ({"preset": "best"}, r"^`preset` of FaceRecognizer must be one of 'authors', 'paper'; got 'best'\.$"),
+        ({"components": 0}, r"^`components` of FaceRecognizer must be a share in .* or 'validate'; got 0\.$"),
+        ({"components": 1.5}, r"^`components` of FaceRecognizer must be a share in .* or 'validate'; got 1\.5\.$"),
+        ({"aggregate": "mean"}, r"^`aggregate` of FaceRecognizer must be one of 'sum', 'normalized'; got 'mean'\.$"),
+        ({"span": "wide"}, r"^`span` of FaceRecognizer must be one of 'kept', 'joint'; got 'wide'\.$"),
+        ({"overlap": 4}, r"^`overlap` of FaceRecognizer must be an int from 0 to cell - 1 = 3; got 4\.$"),
+    ],
+)
+def test_bad_settings_get_one_sentence(frontal, params, message):
+    with pytest.raises(BadParameter, match=message):
+        FaceRecognizer(**params).fit(frontal.images, frontal.labels)
+
+
+def test_validation_needs_two_photos_of_everybody(frontal):
+    expected = r"^Label 'b' must be on 2 or more images for components='validate'; got 1\.$"
+    with pytest.raises(BadLabels, match=expected):
+        FaceRecognizer(components="validate").fit(frontal.images[:3], ["a", "a", "b"])
+
+
+def test_every_error_is_a_user_error_and_a_value_error(frontal):
+    with pytest.raises(UserError):
+        FaceRecognizer().fit([], [])
+    with pytest.raises(ValueError, match="at least one image"):
+        FaceRecognizer().fit([], [])

@@ -1,0 +1,172 @@
+"""The laws of the appendix, and agreement with POT on the same projections."""
+
+from __future__ import annotations
+
+import numpy as np
+import ot
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+from numpy.testing import assert_allclose, assert_array_equal
+
+from lightproof.errors import BadParameter
+from lightproof.transform import (
+    directions,
+    discrete_cdt,
+    discrete_rcdt,
+    flatten,
+    projection_angles,
+    sliced_wasserstein,
+    translation_vectors,
+    wasserstein_1d,
+)
+
+coordinate = st.floats(-100, 100, allow_subnormal=False)
+points = st.integers(1, 20).flatmap(lambda n: arrays(float, n, elements=coordinate))
+clouds = st.integers(1, 20).flatmap(lambda n: arrays(float, (n, 2), elements=coordinate))
+cloud_pairs = st.integers(1, 20).flatmap(lambda n: arrays(float, (2, n, 2), elements=coordinate))
+gains = st.floats(0.01, 50)
+shifts = st.floats(-100, 100)
+schemes = st.sampled_from([("uniform", m) for m in (1, 2, 4, 7)] + [("authors", m) for m in (2, 3, 4, 6)])
+
+
+def close(actual, expected, scale=1.0):
+    assert_allclose(actual, expected, rtol=1e-10, atol=1e-9 * max(1.0, scale))
+
+
+@given(points)
+def test_cdt_is_the_same_points_in_increasing_order(values):
+    out = discrete_cdt(values)
+    assert (np.diff(out) >= 0).all()
+    assert sorted(values.tolist()) == out.tolist()
+
+
+@given(points, shifts)
+def test_translation_adds_the_shift_to_the_cdt(values, shift):
+    close(discrete_cdt(values + shift), discrete_cdt(values) + shift)
+
+
+@given(points, gains)
+def test_scaling_scales_the_cdt(values, gain):
+    close(discrete_cdt(gain * values), gain * discrete_cdt(values), 5000)
+
+
+def test_scaling_by_a_negative_number_breaks_the_scaling_law():
+    values = np.array([1.0, 2.0, 4.0])
+    assert not np.allclose(discrete_cdt(-values), -discrete_cdt(values))
+
+
+@given(points, st.floats(0.1, 3), st.floats(0, 2), shifts)
+def test_a_strictly_increasing_map_composes_with_the_cdt(values, slope, cubic, shift):
+    def increasing(z):
+        return slope * z + cubic * (z / 100) ** 3 + shift
+
+    close(discrete_cdt(increasing(values)), increasing(discrete_cdt(values)), 1000)
+
+
+def test_a_decreasing_map_does_not_compose_with_the_cdt():
+    values = np.array([0.0, 1.0, 3.0])
+    assert not np.allclose(discrete_cdt(np.exp(-values)), np.exp(-discrete_cdt(values)))
+
+
+@given(points, st.floats(0, 1), gains, gains, shifts, shifts)
+def test_cdts_of_one_set_under_increasing_maps_are_convex(values, mix, gain_a, gain_b, shift_a, shift_b):
+    blend = mix * discrete_cdt(gain_a * values + shift_a) + (1 - mix) * discrete_cdt(gain_b * values + shift_b)
+    blended_map = (mix * gain_a + (1 - mix) * gain_b) * values + mix * shift_a + (1 - mix) * shift_b
+    close(blend, discrete_cdt(blended_map), 5000)
+
+
+def test_cdts_under_maps_that_are_not_increasing_are_not_convex():
+    values = np.array([1.0, 2.0, 4.0])
+    blend = 0.5 * discrete_cdt(values) + 0.5 * discrete_cdt(-values)
+    assert not np.allclose(blend, discrete_cdt(0.5 * values - 0.5 * values))
+
+
+@given(clouds, gains, shifts, shifts, schemes)
+def test_light_scales_the_rcdt_and_adds_translation_vectors(cloud, gain, right, down, scheme):
+    angles = projection_angles(scheme[1], scheme[0])
+    relit = flatten(discrete_rcdt(gain * cloud + [right, down], angles))
+    unit = translation_vectors(angles, len(cloud))
+    close(relit, gain * flatten(discrete_rcdt(cloud, angles)) + right * unit[0] + down * unit[1], 5000)
+
+
+@given(clouds, st.floats(0, 1), gains, gains, arrays(float, (2, 2), elements=shifts), schemes)
+def test_rcdts_of_one_cloud_under_the_light_model_are_convex(cloud, mix, gain_a, gain_b, b, scheme):
+    angles = projection_angles(scheme[1], scheme[0])
+    blend = mix * discrete_rcdt(gain_a * cloud + b[0], angles) + (1 - mix) * discrete_rcdt(
+        gain_b * cloud + b[1], angles
+    )
+    between = (mix * gain_a + (1 - mix) * gain_b) * cloud + mix * b[0] + (1 - mix) * b[1]
+    close(blend, discrete_rcdt(between, angles), 5000)
+
+
+def test_rcdts_under_a_shear_are_not_convex(rng):
+    cloud, angles = rng.normal(size=(16, 2)), projection_angles(4)
+    sheared = cloud @ np.array([[1.0, 0.0], [3.0, 1.0]])
+    blend = 0.5 * discrete_rcdt(cloud, angles) + 0.5 * discrete_rcdt(sheared, angles)
+    assert not np.allclose(blend, discrete_rcdt(0.5 * cloud + 0.5 * sheared, angles), atol=1e-3)
+
+
+@given(cloud_pairs)
+def test_wasserstein_1d_equals_pot(pair):
+    first, second = pair[0, :, 0], pair[1, :, 0]
+    close(wasserstein_1d(first, second) ** 2, ot.wasserstein_1d(first, second, p=2), 1e4)
+
+
+@given(cloud_pairs, schemes)
+def test_sliced_wasserstein_equals_pot_on_the_same_projections(pair, scheme):
+    angles = projection_angles(scheme[1], scheme[0])
+    expected = ot.sliced_wasserstein_distance(pair[0], pair[1], projections=directions(angles).T, p=2)
+    assert_allclose(sliced_wasserstein(pair[0], pair[1], angles), expected, rtol=1e-7, atol=1e-5)
+
+
+@given(cloud_pairs, schemes)
+def test_sliced_wasserstein_is_the_scaled_distance_of_flattened_rcdts(pair, scheme):
+    angles = projection_angles(scheme[1], scheme[0])
+    apart = flatten(discrete_rcdt(pair[0], angles)) - flatten(discrete_rcdt(pair[1], angles))
+    close(sliced_wasserstein(pair[0], pair[1], angles), np.linalg.norm(apart) / np.sqrt(apart.size), 1e3)
+
+
+@pytest.mark.parametrize(
+    ("m", "degrees"),
+    [(2, [30, 120]), (3, [0, 45, 135]), (4, [0, 45, 135, 179]), (5, [0, 44.75, 89.5, 134.25, 179]), (1, [0])],
+)
+def test_authors_angles_are_those_of_the_released_code(m, degrees):
+    assert_allclose(np.rad2deg(projection_angles(m, "authors")), degrees, atol=1e-12)
+
+
+@pytest.mark.parametrize("m", [1, 2, 3, 4, 45])
+def test_uniform_angles_divide_the_half_circle_evenly(m):
+    assert_allclose(np.diff([*projection_angles(m), np.pi]), np.full(m, np.pi / m), atol=1e-12)
+
+
+@pytest.mark.parametrize("m", [0, -1, 2.0, True, "4"])
+def test_a_bad_number_of_angles_is_named(m):
+    with pytest.raises(BadParameter, match=r"^`m` of projection_angles must be an int of 1 or more; got .*\.$"):
+        projection_angles(m)
+
+
+def test_an_unknown_scheme_is_named():
+    with pytest.raises(
+        BadParameter, match=r"^`scheme` of projection_angles must be one of 'uniform', 'authors'; got 'x'"
+    ):
+        projection_angles(4, "x")
+
+
+def test_clouds_of_different_sizes_have_no_distance(rng):
+    with pytest.raises(
+        BadParameter, match=r"`second` of sliced_wasserstein must be as many points as `first`, 5; got 4"
+    ):
+        sliced_wasserstein(rng.normal(size=(5, 2)), rng.normal(size=(4, 2)), projection_angles(2))
+    with pytest.raises(BadParameter, match=r"`second` of wasserstein_1d must be as many points as `first`, 5; got 4"):
+        wasserstein_1d(rng.normal(size=5), rng.normal(size=4))
+
+
+def test_translation_vectors_hold_cosine_and_sine_for_every_point():
+    vectors = translation_vectors(np.array([0.0, np.pi / 2]), 3)
+    assert_allclose(vectors, [[1, 1, 1, 0, 0, 0], [0, 0, 0, 1, 1, 1]], atol=1e-15)
+
+
+def test_flatten_keeps_the_points_of_an_angle_together():
+    assert_array_equal(flatten(np.array([[1, 2, 3], [4, 5, 6]])), [1, 2, 3, 4, 5, 6])
