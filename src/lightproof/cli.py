@@ -60,10 +60,10 @@ def demo(
     _make_folder(out)
     faces = render_people(people, seed, _bar("rendering people"))
     seen = run_demo(faces, _bar("naming photos"))
-    say.print(_printed(demo_table(seen)))
     _write(out / "report.html", demo_page(seen))
     if json_file is not None:
         _write_json(json_file, seen.rows())
+    say.print(_printed(demo_table(seen)))
     say.print(f"The report with pictures: {out / 'report.html'}")
 
 
@@ -89,16 +89,18 @@ def yale(
         outcome = run(experiment, faces, images)
         rows += outcome.rows
         notes += outcome.notes
-    for table in yale_tables(rows):
-        say.print(_printed(table))
-    for note in notes:
-        say.print(note)
+    # Files first: a closed pipe must not cost them.
     if json_file is not None:
         _write_json(json_file, [row.as_dict() for row in rows])
     if out is not None:
         from lightproof.experiments.report import yale_page
 
         _write(out / "report.html", yale_page(rows, notes))
+    for table in yale_tables(rows):
+        say.print(_printed(table))
+    for note in notes:
+        say.print(note)
+    if out is not None:
         say.print(f"The report: {out / 'report.html'}")
 
 

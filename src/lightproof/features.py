@@ -129,9 +129,10 @@ class PatchRCDT(TransformerMixin, BaseEstimator):
         ndarray of shape (n, K, m * N)
         """
         images = self.check(X)
-        if len(images) <= BLOCK:
-            return self.vectors_of(images)
-        return np.concatenate([self.vectors_of(images[i : i + BLOCK]) for i in range(0, len(images), BLOCK)])
+        out = np.empty((len(images), self.grid_.n_patches, self.translation_.shape[1]), self.dtype)
+        for start in range(0, len(images), BLOCK):
+            self.vectors_of(images[start : start + BLOCK], out[start : start + BLOCK])
+        return out
 
     def check(self, X: Images) -> Images:
         """Refuse what :meth:`fit` did not prepare for; return the images, whose pixels are still as they came."""
@@ -146,15 +147,16 @@ class PatchRCDT(TransformerMixin, BaseEstimator):
                     raise BadImage(f"X[{i}]", legal, f"{shape[0]} x {shape[1]}")
         return images
 
-    def vectors_of(self, images: Images) -> Floats:
-        """Compute the features of checked images in one go, shape (n, K, m * N)."""
+    def vectors_of(self, images: Images, out: Floats | None = None) -> Floats:
+        """Compute the features of checked images in one go, shape (n, K, m * N), and put them into ``out``."""
         shape = (self.grid_.height, self.grid_.width)
         pixels = LIGHTS[self.light](bring_to_size(images, shape, self.dtype, self.smoothing))
         gradients = GRADIENTS[self.gradient](pixels)
         # Each pixel is projected once, before the patches are cut: overlapping patches share the work.
         n, _, height, width = gradients.shape
         projected = directions(self.angles_).astype(self.dtype) @ gradients.reshape(n, 2, -1)
-        patches = self.grid_.gather(projected.reshape(n, -1, height, width))
+        room = None if out is None else out.reshape(n, self.grid_.n_patches, self.n_angles, self.grid_.n_points)
+        patches = self.grid_.gather(projected.reshape(n, -1, height, width), room)
         patches.sort(axis=-1)
         return flatten(patches)
 

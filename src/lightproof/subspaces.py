@@ -245,7 +245,7 @@ def residuals(vectors: Floats, stack: SubspaceStack) -> Floats:
     patchwise = vectors.transpose(1, 0, 2)
     squares = np.matmul(patchwise, stack.columns)
     np.multiply(squares, squares, out=squares)
-    length = np.vecdot(vectors, vectors).T
+    length = np.ascontiguousarray(np.vecdot(vectors, vectors).T)
     left = length.copy()
     for column in range(t):
         left -= squares[:, :, column]

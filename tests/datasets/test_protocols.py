@@ -67,26 +67,20 @@ def test_gallery_and_probes_never_meet(names_only):
 
 @pytest.mark.parametrize("pick", ["random", -1, 2.0, True, None])
 def test_a_bad_pick_is_refused(pick):
-    with pytest.raises(
-        BadParameter, match=r"^`pick` of yale_test_2 must be 0 to 10, a seed of 11 or more, or 'authors'; got"
-    ):
+    legal = "0 to 10, a seed of 11 or more, or 'authors'"
+    with pytest.raises(BadParameter, match=rf"^`pick` of yale_test_2 must be {legal}; got .*\.$"):
         yale_test_2(pick)
 
 
 def test_somebody_without_a_training_photo_is_named(names_only):
     dark = names_only.take((names_only.labels != "b") | (np.abs(names_only.azimuths) > 90))
-    with pytest.raises(
-        BadLabels, match=r"^Label 'b' must be on a photo of the training lights for Test 1; got none\.$"
-    ):
+    expected = r"^Label 'b' must be on a photo of the training lights for Test 1; got none\.$"
+    with pytest.raises(BadLabels, match=expected):
         yale_test_1().split(dark)
 
 
 def test_somebody_without_the_authors_light_is_named(names_only):
-    other = names_only.take(
-        ~((names_only.labels == "a") & (names_only.azimuths == -5) & (names_only.elevations == -10))
-    )
-    with pytest.raises(
-        BadLabels, match=r"^Label 'a' must be on one photo with azimuth -5, elevation \+10; got 1"
-    ) as seen:
-        yale_test_2("authors").split(other.take(other.elevations != 10))
-    assert seen
+    theirs = (names_only.azimuths == -5) & (names_only.elevations == 10)
+    other = names_only.take(~((names_only.labels == "c") & theirs))
+    with pytest.raises(BadLabels, match=r"^Label 'c' must be on one photo with azimuth -5, elevation \+10; got 0\.$"):
+        yale_test_2("authors").split(other)

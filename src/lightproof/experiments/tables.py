@@ -33,12 +33,21 @@ def yale_tables(rows: Sequence[Row]) -> list[TextTable]:
         for light in (METHOD, LOG_METHOD):
             chosen = [row for row in rows if row.test == test and row.method.split(",")[0] == light]
             tables.append(_by_subset(f"{test}, {light}: accuracy in %", chosen))
-    single = [row for row in rows if not _has_all(row, rows)]
-    lines = [[row.method.split(", ", 1)[1], f"{row.accuracy:.1f}", _percent(row.published)] for row in single]
-    tables.append(
-        TextTable("Test 2, subset 4 by parameters: accuracy in %", ["parameters", "ours", "published"], lines)
-    )
+    tables.append(_by_parameters([row for row in rows if not _has_all(row, rows)]))
     return [table for table in tables if table.lines]
+
+
+def _by_parameters(rows: list[Row]) -> TextTable:
+    found: dict[str, dict[str, Row]] = {}
+    for row in rows:
+        parameters, _, eight_bit = row.method.partition(", ")[2].partition(", 8-bit")
+        found.setdefault(parameters, {})["8-bit" if eight_bit else "float"] = row
+    lines = []
+    for parameters, by in found.items():
+        ours = [_figure(by[smoothing]) if smoothing in by else "" for smoothing in ("float", "8-bit")]
+        lines.append([parameters, *ours, _percent(next(iter(by.values())).published)])
+    head = ["parameters", "float", "8-bit smoothing", "published"]
+    return TextTable("Test 2, subset 4 by parameters: accuracy in %", head, lines)
 
 
 def _by_subset(title: str, rows: list[Row]) -> TextTable:

@@ -150,35 +150,38 @@ def _headline(preset: str) -> Iterator[Experiment]:
 
 def _authors_details() -> list[Experiment]:
     """Where paper and released code part ways, and the table of parameters."""
-    own_pick, all_photos = [yale_test_2("authors")], [yale_test_1()]
-    published = {test: dict(zip(SUBSETS, YALE[test, METHOD], strict=True)) for test in ("Test 1", "Test 2")}
-    logged = dict(zip(SUBSETS, YALE["Test 2", LOG_METHOD], strict=True))
     eight_bit = {"smoothing": "8-bit"}
-
-    def variant(name: str, overrides: dict[str, Any], figures: dict[int, float]) -> Experiment:
-        return Experiment(name, "authors", own_pick, "authors", overrides, figures)
-
     details = [
-        variant(f"{METHOD}, plain sum", {"aggregate": "sum"}, published["Test 2"]),
-        variant(f"{METHOD}, 8-bit smoothing", eight_bit, published["Test 2"]),
-        variant(f"{LOG_METHOD}, 8-bit smoothing", {**eight_bit, "light": "log"}, logged),
-        Experiment(
-            f"{METHOD}, 80 % of singular values",
-            "authors",
-            all_photos,
-            "all training photos",
-            {"components": 0.8},
-            published["Test 1"],
-        ),
+        _variant("plain sum", METHOD, {"aggregate": "sum"}),
+        _variant("8-bit smoothing", METHOD, eight_bit),
+        _variant("8-bit smoothing", LOG_METHOD, {**eight_bit, "light": "log"}),
+        _variant("80 % of singular values", METHOD, {"components": 0.8}, yale_test_1()),
+        _variant("80 % of singular values, 8-bit smoothing", METHOD, {**eight_bit, "components": 0.8}, yale_test_1()),
     ]
     for cell, by_angles in YALE_PROJECTIONS.items():
-        details += [_grid_cell(cell, 0, m, figure) for m, figure in by_angles.items()]
+        details += [e for m, figure in by_angles.items() for e in _grid_cell(cell, 0, m, figure)]
     for cell, by_overlap in YALE_OVERLAPS.items():
-        details += [_grid_cell(cell, overlap, 4, figure) for overlap, figure in by_overlap.items() if overlap > 0]
+        # Overlap 0 with four angles stands among the projections already.
+        details += [e for o, figure in by_overlap.items() if o > 0 for e in _grid_cell(cell, o, 4, figure)]
     return details
 
 
-def _grid_cell(cell: int, overlap: int, m: int, published: float) -> Experiment:
-    overrides = {"cell": cell, "overlap": overlap, "n_angles": m}
-    name = f"{METHOD}, cell {cell}, overlap {overlap}, {m} angles"
-    return Experiment(name, "authors", [yale_test_2("authors")], "authors", overrides, {4: published}, subsets=(4,))
+def _variant(name: str, method: str, overrides: dict[str, Any], protocol: Protocol | None = None) -> Experiment:
+    """Another way to run a method under one protocol, by default with the authors' photo."""
+    protocol = protocol or yale_test_2("authors")
+    published = dict(zip(SUBSETS, YALE[protocol.name, method], strict=True))
+    return Experiment(f"{method}, {name}", "authors", [protocol], protocol.gallery, overrides, published)
+
+
+def _grid_cell(cell: int, overlap: int, m: int, published: float) -> Iterator[Experiment]:
+    """One cell of the table of parameters, in float arithmetic and smoothed in 8 bits."""
+    for suffix, smoothing in (("", "float"), (", 8-bit smoothing", "8-bit")):
+        yield Experiment(
+            f"{METHOD}, cell {cell}, overlap {overlap}, {m} angles{suffix}",
+            "authors",
+            [yale_test_2("authors")],
+            "authors",
+            {"cell": cell, "overlap": overlap, "n_angles": m, "smoothing": smoothing},
+            {4: published},
+            subsets=(4,),
+        )
