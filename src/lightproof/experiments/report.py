@@ -63,12 +63,17 @@ def yale_page(rows: Sequence[Row], notes: Sequence[str]) -> str:
     for row in rows:
         if row.std is not None and row.subset != "all":
             means.setdefault(f"{row.method} ({row.preset})", []).append(row.accuracy)
-    chart = accuracy_chart(means, [f"subset {s}" for s in SUBSETS])
     body = [
         "<h1>Extended Yale B</h1>",
         "<p class=lead>Rank-1 accuracy; ± is the standard deviation over the galleries.</p>",
-        "<h2>One photo a person, mean over the gallery lights</h2>",
-        _image(chart, "accuracy by subset", "chart"),
+    ]
+    if means:
+        chart = accuracy_chart(means, [f"subset {s}" for s in SUBSETS])
+        body += [
+            "<h2>One photo a person, mean over the gallery lights</h2>",
+            _image(chart, "accuracy by subset", "chart"),
+        ]
+    body += [
         *(f"<h2>{escape(table.title)}</h2>{_table(table)}" for table in yale_tables(rows)),
         *(f"<p>{escape(note)}.</p>" for note in notes),
     ]
