@@ -11,8 +11,8 @@ from numpy.random import mtrand
 from numpy.typing import NDArray
 
 from lightproof.datasets import synthetic
-from lightproof.datasets._relief import Surface, make_surface
 from lightproof.datasets.base import FaceSet
+from lightproof.datasets.rendering.surface import Surface, make_surface
 from lightproof.datasets.synthetic import YALE_LIGHTS, YALE_LIGHTS_DEFAULT, Light, make_relit_faces
 from lightproof.errors import BadParameter
 

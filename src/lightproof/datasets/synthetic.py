@@ -9,8 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.ndimage import gaussian_filter
 
-from lightproof.datasets._relief import Field, Surface, make_surface
 from lightproof.datasets.base import FaceSet
+from lightproof.datasets.rendering.fields import Field
+from lightproof.datasets.rendering.surface import Surface, make_surface
 from lightproof.errors import BadParameter
 
 Light = tuple[float, float]

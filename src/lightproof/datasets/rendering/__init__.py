@@ -1,0 +1,1 @@
+"""How a made-up person is drawn; :mod:`lightproof.datasets.synthetic` puts the light on it."""

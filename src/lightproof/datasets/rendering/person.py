@@ -1,0 +1,162 @@
+"""Who a made-up person is: the traits, and where the parts of the face lie."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from lightproof.datasets.rendering.fields import CROP, EYE_LINE, MARGIN, UNIT, Field, bell, blob, noise, rise
+
+Traits = dict[str, float]
+
+# fmt: off
+# The legal range of each trait; one person is one uniform draw from every row, in this order.
+TRAIT_RANGES: dict[str, tuple[float, float]] = {
+    # who
+    "tone": (0.0, 1.0), "age": (0.0, 1.0), "fat": (0.0, 1.0),
+    # head
+    "tilt": (-0.02, 0.1), "head_width": (1.27, 1.5), "head_depth": (1.15, 1.6), "jaw_width": (0.74, 1.3),
+    "jaw_corner": (1.0, 1.5), "forehead_slope": (0.0, 0.3), "forehead_bulge": (0.0, 0.09),
+    # eyebrows
+    "brow_ridge": (0.01, 0.13), "brow_y": (-0.35, -0.25), "brow_arch": (-0.01, 0.1), "brow_tilt": (-0.12, 0.12),
+    "brow_thick": (0.04, 0.085), "brow_dark": (0.6, 1.0), "brow_inner": (0.13, 0.29), "brow_outer": (0.86, 1.04),
+    # eyes
+    "socket": (0.07, 0.19), "eye_x": (0.55, 0.6), "eye_y": (-0.025, 0.025), "eye_width": (0.2, 0.255),
+    "eye_up": (0.045, 0.115), "eye_low": (0.03, 0.06), "eye_slant": (-0.06, 0.16), "eye_bulge": (-0.05, 0.05),
+    "crease_gap": (0.02, 0.09), "crease_depth": (0.0, 0.03), "iris": (0.102, 0.12), "iris_tone": (0.04, 0.26),
+    "bags": (0.0, 0.035),
+    # nose
+    "nose_root": (0.03, 0.15), "nose_tip": (0.3, 0.46), "nose_hump": (-0.03, 0.05), "nose_base": (0.66, 0.81),
+    "nose_lift": (0.1, 0.21), "nose_tilt": (0.026, 0.046), "bridge_width": (0.095, 0.15), "ball": (0.11, 0.17),
+    "wing_x": (0.2, 0.3), "wing_size": (0.075, 0.105), "wing_height": (0.15, 0.25), "wing_crease": (0.004, 0.022),
+    "nostril": (0.04, 0.062),
+    # cheeks
+    "cheekbone": (0.02, 0.17), "cheekbone_y": (0.26, 0.5), "hollow": (-0.03, 0.12), "fold": (0.0, 0.05),
+    # mouth
+    "mouth_y": (1.17, 1.31), "mouth_width": (0.36, 0.56), "mouth_curve": (-0.12, 0.08), "mouth_bulge": (0.03, 0.2),
+    "lip_up": (0.045, 0.135), "lip_low": (0.07, 0.18), "lip_full": (0.025, 0.09), "lip_tone": (0.42, 0.8),
+    "lip_gap": (0.007, 0.015), "bow": (0.0, 0.5), "philtrum": (0.003, 0.022),
+    # chin
+    "chin": (0.03, 0.2), "chin_width": (0.2, 0.42), "chin_y": (1.74, 1.98), "sulcus": (0.01, 0.08),
+    "cleft": (-0.03, 0.03),
+    # skin
+    "gloss": (0.03, 0.16), "pores": (0.5, 1.5), "mottle": (0.4, 1.4), "freckles": (-1.2, 1.0), "moles": (0.0, 6.0),
+    "beard": (-1.1, 1.0),
+    # hair
+    "hair_dark": (0.0, 1.0), "hair_edge": (-1.55, -0.34), "hair_part": (-0.9, 0.9),
+}
+# fmt: on
+
+
+@dataclass(frozen=True, eq=False)
+class Plane:
+    """Coordinates of every canvas pixel, and the landmarks of one person on it.
+
+    ``side`` is |x| without the kink at 0. The rest is kept because many parts of the face ask for it.
+    """
+
+    traits: Traits
+    x: Field
+    y: Field
+    side: Field
+
+    @cached_property
+    def reach(self) -> Field:
+        """Share of the way from the middle of the face (0) to the outline of the head (1)."""
+        return _jaw_reach(self.traits, self)
+
+    @cached_property
+    def behind_jaw(self) -> Field:
+        """Where neck and background show beside the jaw."""
+        return rise(self.reach - 1.0, 0.012)
+
+    @cached_property
+    def eye(self) -> tuple[Field, Field, Field, Field]:
+        """Eye coordinates: u along the slit (-1 to 1), v down from it, and the v of both lids."""
+        return _eye_frame(self.traits, self)
+
+    @cached_property
+    def eye_opening(self) -> Field:
+        """Where the eyeball shows between the lids."""
+        u, v, upper, lower = self.eye
+        return rise(v - upper, 0.006) * rise(lower - v, 0.006) * rise(1 - np.abs(u), 0.02)
+
+    @cached_property
+    def nostrils(self) -> Field:
+        """How deep in a nostril each point is, 0 to 1."""
+        return _nostrils(self.traits, self)
+
+    @cached_property
+    def lips(self) -> tuple[Field, Field, Field, Field]:
+        """Distance below the line between the lips, height of both lips, share of the way to the corner."""
+        return _lip_frame(self.traits, self)
+
+    @cached_property
+    def lip_area(self) -> Field:
+        """Where the red of the lips is."""
+        v, upper, lower, u = self.lips
+        return rise(v + upper, 0.014) * rise(lower - v, 0.018) * rise(1.0 - u, 0.03)
+
+
+def warped_plane(rng: np.random.Generator, traits: Traits) -> Plane:
+    """Coordinates bent a little by smooth noise: no face is symmetric."""
+    rows, columns = (np.arange(CROP[k] + 2 * MARGIN[k]) + 0.5 - MARGIN[k] for k in range(2))
+    y, x = np.meshgrid(rows / UNIT - EYE_LINE * CROP[0] / UNIT, columns / UNIT - 1.0, indexing="ij")
+    x = x + 0.015 * noise(rng, 34) + 0.0025 * noise(rng, 14)
+    y = y + 0.015 * noise(rng, 34) + 0.0025 * noise(rng, 14)
+    return Plane(traits, x, y, np.sqrt(x**2 + 0.05**2))
+
+
+def _jaw_reach(t: Traits, p: Plane) -> Field:
+    """Share of the way from the middle (0) to the outline of the head (1)."""
+    narrowing = np.clip((p.y - 0.3) / 1.6, 0.0, None)
+    outline = t["head_width"] - (t["head_width"] - t["jaw_width"]) * narrowing ** (1.3 * t["jaw_corner"])
+    return p.side / np.maximum(outline, 0.3)
+
+
+def _eye_frame(t: Traits, p: Plane) -> tuple[Field, Field, Field, Field]:
+    """Eye coordinates: u along the slit (-1 to 1), v down from it, and the v of both lids."""
+    u = (p.side - t["eye_x"]) / t["eye_width"]
+    v = p.y - t["eye_y"] + t["eye_slant"] * (p.side - t["eye_x"])
+    span = np.clip(1 - u**2, 0.0, 1.0)
+    upper = -t["eye_up"] * span**0.7 * (1 - 0.22 * u) - 0.006
+    lower = t["eye_low"] * span * (1 + 0.25 * u) + 0.004
+    return u, v, upper, lower
+
+
+def wing_frame(t: Traits, p: Plane) -> tuple[Field, Field]:
+    """Offsets from the middle of the nearer wing of the nose, in wing sizes."""
+    off_y = p.y - t["nose_base"] + 0.045 + 0.45 * t["wing_size"]
+    return (p.side - t["wing_x"] - 0.25 * off_y) / t["wing_size"], off_y / (1.2 * t["wing_size"])
+
+
+def _nostrils(t: Traits, p: Plane) -> Field:
+    """How deep in a nostril each point is, 0 to 1."""
+    off_x = p.side - 0.58 * t["wing_x"]
+    off_y = p.y - t["nose_base"] + 0.005
+    return np.clip(1.2 * blob(off_x, off_y, 1.25 * t["nostril"], 0.5 * t["nostril"], -12), 0.0, 1.0)
+
+
+def _lip_frame(t: Traits, p: Plane) -> tuple[Field, Field, Field, Field]:
+    """Distance below the line between the lips, the height of both lips, and the share of the way to the corner."""
+    u = p.side / t["mouth_width"]
+    line = t["mouth_y"] + t["mouth_curve"] * 0.35 * (0.3 - np.minimum(u, 1.2) ** 2) + 0.014 * bell(p.x, 0.07)
+    span = np.clip(1 - u**2, 0.0, 1.0)
+    bow = 1 - 0.45 * t["bow"] * bell(p.x, 0.05) + 0.25 * t["bow"] * bell(p.side - 0.12, 0.07)
+    return p.y - line, t["lip_up"] * span**0.9 * bow, t["lip_low"] * span**0.65, u
+
+
+def brow_line(t: Traits, p: Plane) -> Field:
+    """Height y of the middle of the eyebrow at every x."""
+    arch = t["brow_arch"] * bell(p.side - 0.74, 0.2)
+    droop = 0.5 * np.clip(p.side - 0.8, 0.0, None) ** 1.5
+    return t["brow_y"] + t["eye_y"] - arch + t["brow_tilt"] * (p.side - 0.6) + droop
+
+
+def crease_line(t: Traits, p: Plane) -> Field:
+    """Where the fold above the upper lid runs, 0 to 1."""
+    u, v, upper, _ = p.eye
+    line = bell(v - upper + t["crease_gap"], 0.014)
+    return line * rise(1.1 - np.abs(u), 0.04) * t["crease_depth"] / 0.03
