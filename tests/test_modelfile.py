@@ -92,11 +92,11 @@ def test_saving_a_label_that_json_cannot_hold_is_refused_and_leaves_nothing(fron
 def test_a_save_that_fails_half_way_leaves_the_old_file(frontal, saved, monkeypatch):
     before = saved.read_bytes()
 
-    def fail(file, **arrays):
-        file.write(b"half")
+    def fail(member, array, allow_pickle):
+        member.write(b"half")
         raise OSError("disk full")
 
-    monkeypatch.setattr(np, "savez", fail)
+    monkeypatch.setattr(np.lib.format, "write_array", fail)
     with pytest.raises(OSError, match="disk full"):
         FaceRecognizer().fit(frontal.images[:2], ["x", "y"]).save(saved)
     assert saved.read_bytes() == before

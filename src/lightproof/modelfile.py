@@ -38,8 +38,10 @@ def write(path: Path, facts: dict[str, Any], people: dict[Hashable, PatchSpans])
         arrays[f"own_{i}"], arrays[f"coordinates_{i}"] = spans.own, spans.coordinates
     handle, draft = tempfile.mkstemp(dir=path.parent, prefix=path.name, suffix=".part")
     try:
-        with os.fdopen(handle, "wb") as file:
-            np.savez(file, allow_pickle=False, **arrays)
+        with os.fdopen(handle, "wb") as file, zipfile.ZipFile(file, "w", zipfile.ZIP_STORED) as archive:
+            for name, array in arrays.items():
+                with archive.open(f"{name}.npy", "w", force_zip64=True) as member:
+                    np.lib.format.write_array(member, array, allow_pickle=False)
         os.replace(draft, path)
     except BaseException:
         Path(draft).unlink(missing_ok=True)
