@@ -28,5 +28,5 @@ bench: setup
 	$(BIN)/python -m benchmarks.run
 
 clean:
-	rm -rf $(VENV) build dist src/*.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis lightproof-demo lightproof-yale
+	rm -rf $(VENV) build dist src/*.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis lightproof-demo lightproof-yale benchmarks/results.json
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -12,7 +12,7 @@ from lightproof import FaceRecognizer, PatchRCDT
 from lightproof.aggregate import combine
 from lightproof.datasets import make_relit_faces
 from lightproof.datasets.protocols import yale_test_2
-from lightproof.subspaces import residuals
+from lightproof.stack import residuals
 from lightproof.types import Array
 
 LIGHTS = ((0, 0), (20, 10), (50, 0), (-70, 0))
@@ -21,8 +21,8 @@ LIGHTS = ((0, 0), (20, 10), (50, 0), (-70, 0))
 class Faces:
     """Rendered people, one frontal photo each enrolled; everything a benchmark needs."""
 
-    def __init__(self, n_people: int = 38, n_probes: int = 128) -> None:
-        faces = make_relit_faces(n_people, LIGHTS, size=(64, 64))
+    def __init__(self, n_people: int = 38, n_probes: int = 128, progress: Any = iter) -> None:
+        faces = make_relit_faces(n_people, LIGHTS, size=(64, 64), progress=progress)
         split = yale_test_2(0).split(faces)
         probes = np.concatenate(list(split.probes.values()))
         self.gallery = (faces.images[split.gallery] / 255.0).astype(np.float32)
@@ -52,8 +52,7 @@ class Ours:
 
     def time_identify(self) -> Array:
         """Features excluded, as in the textbook's turn."""
-        stack = self.recognizer._stack
-        assert stack is not None
+        stack = self.recognizer._people.stack
         blocks = np.array_split(self.vectors, max(1, len(self.vectors) // 32))
         return np.concatenate([combine(residuals(block, stack), "normalized").argmin(axis=1) for block in blocks])
 
@@ -71,7 +70,7 @@ class Ours:
 
 
 class Textbook:
-    """The loop, on a few images: it would take hours on all."""
+    """The loop, on a few images."""
 
     n_features, n_identify = 4, 4
 

@@ -10,5 +10,5 @@ recognizer = FaceRecognizer(light="log").fit(faces.images[even], faces.labels[ev
 print(recognizer.predict(faces.images[hard])[:3])
 print(f"{recognizer.score(faces.images[hard], faces.labels[hard]):.0%} named correctly")
 
-distances = recognizer.patch_distances(faces.images[hard])
-print(distances.shape, "photos, patches, people")
+patches = recognizer.patch_contributions(faces.images[hard])
+print(patches.shape, "photos, patches, people; they add up to the decision")

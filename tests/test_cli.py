@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 
@@ -76,7 +77,27 @@ def test_a_file_where_the_folder_should_be_is_refused(tmp_path):
     (tmp_path / "taken").write_text("")
     result = run_main("demo", "--people", 2, "--out", tmp_path / "taken")
     assert result.returncode == 1
-    assert result.stderr.strip().startswith("lightproof: --out must be a folder that can be written; got ")
+    assert (
+        result.stderr.strip()
+        == f"lightproof: {tmp_path / 'taken'} must be a place that can be written; got: File exists."
+    )
+
+
+def test_a_place_for_the_figures_is_checked_before_the_work(tmp_path):
+    for command in (["demo", "--out", tmp_path], ["reproduce", "yale", "--data", tmp_path]):
+        result = run_main(*command, "--json", tmp_path / "nowhere" / "rows.json")
+        assert result.returncode == 1
+        assert result.stderr.strip().endswith("rows.json must be a place that can be written; got: no such folder.")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_terminal_without_signs_gets_question_marks_not_a_traceback(tmp_path):
+    result = subprocess.run(
+        [sys.executable, "-m", "lightproof", "demo", "--people", "2", "--out", "ü"],
+        env={**os.environ, "PYTHONIOENCODING": "ascii"}, capture_output=True, cwd=tmp_path, check=False,
+    )  # fmt: skip
+    assert result.returncode == 0, result.stderr
+    assert result.stdout.strip().endswith(b"?/report.html")
 
 
 @pytest.mark.parametrize("arguments", [["reproduce", "yale"], ["demo", "--people", "1"], ["dance"]])

@@ -60,7 +60,7 @@ def test_4_the_code_divides_each_patch_by_its_norm_over_the_people(frontal, lit)
     assert gains["normalized"] == pytest.approx(1, abs=1e-2)
 
 
-def test_5_pca_of_photos_and_translations_together_would_drop_the_photo():
+def test_pca_of_photos_and_translations_together_would_drop_the_photo():
     """Why the preset "paper" keeps the translation vectors apart: they are longer than the gradients of a patch."""
     faces = make_relit_faces(1, [(0, 0)], size=(64, 64))
     recognizer = FaceRecognizer("paper", dtype="float64").fit(faces.images, faces.labels)
@@ -72,7 +72,7 @@ def test_5_pca_of_photos_and_translations_together_would_drop_the_photo():
     assert recognizer.patch_distances(faces.images).max() < 1e-9
 
 
-def test_6_the_random_photo_of_the_code_is_always_the_same_light():
+def test_5_the_random_photo_of_the_code_is_always_the_same_light():
     lights = [light for light in YALE_LIGHTS if abs(light[0]) <= 10 and abs(light[1]) <= 20]
     faces = make_relit_faces(2, lights, size=(16, 16))
     chosen = faces.take(yale_test_2("authors").split(faces).gallery)
@@ -82,7 +82,7 @@ def test_6_the_random_photo_of_the_code_is_always_the_same_light():
     assert list(zip(chosen.azimuths, chosen.elevations, strict=True)) == [(-5, 10)] * 2
 
 
-def test_7_every_photo_is_used_where_the_code_cuts_everybody_to_the_smallest_number(frontal, lit):
+def test_6_every_photo_is_used_where_the_code_cuts_everybody_to_the_smallest_number(frontal, lit):
     """Somebody with one photo takes nothing from somebody with two."""
     both = frontal.take(np.isin(frontal.labels, ["person-00", "person-01"]))
     uneven = both.take(np.array([True, True, True, False]))
@@ -92,14 +92,14 @@ def test_7_every_photo_is_used_where_the_code_cuts_everybody_to_the_smallest_num
     assert np.abs(cut[:, :, 1] - even[:, :, 1]).max() > 1e-3
 
 
-def test_8_smoothing_in_8_bits_changes_the_features(frontal):
+def test_7_smoothing_in_8_bits_changes_the_features(frontal):
     large = np.repeat(np.repeat(frontal.images, 3, axis=1), 3, axis=2)
     found = {s: FaceRecognizer(smoothing=s).fit(large, frontal.labels) for s in ("float", "8-bit")}
     vectors = {s: r._extractor.patch_vectors(large[:1]) for s, r in found.items()}
     assert np.abs(vectors["float"] - vectors["8-bit"]).max() > 1e-3
 
 
-def test_9_scale_of_the_pixels_is_white_equal_to_1_in_plain_and_in_log(frontal):
+def test_8_scale_of_the_pixels_is_white_equal_to_1_in_plain_and_in_log(frontal):
     """The code works on 0..255 and divides again without log only; one scale keeps the rule for components alike."""
     extractor = PatchRCDT(dtype="float64").fit(frontal.images)
     assert_allclose(extractor.transform(frontal.images), extractor.transform(frontal.images / 255.0), atol=1e-12)

@@ -8,7 +8,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from benchmarks import textbook
 from lightproof import PatchRCDT
-from lightproof.errors import BadImage, BadParameter, GridDoesNotFit, NotFitted
+from lightproof.errors import BadImage, BadParameter, NotFitted
 from lightproof.patches import PatchGrid
 from lightproof.transform import discrete_rcdt, flatten
 
@@ -124,5 +124,15 @@ def test_another_size_at_transform_is_refused_when_sizes_are_kept(faces):
 
 
 def test_a_size_smaller_than_the_cell_is_refused(faces):
-    with pytest.raises(GridDoesNotFit, match=r"at least 16 x 16 pixels for cell=16; got 8 x 20\.$"):
+    with pytest.raises(
+        BadParameter, match=r"^`size` of PatchRCDT must be at least 16 x 16 for cell=16; got \(8, 20\)\.$"
+    ):
         PatchRCDT(size=(8, 20), cell=16).fit(faces.images)
+
+
+def test_parameters_set_after_fit_wait_for_the_next_fit(faces):
+    extractor = PatchRCDT().fit(faces.images)
+    before = extractor.transform(faces.images[:2])
+    extractor.set_params(n_angles=8, light="log", cell=8, dtype="float64")
+    assert_array_equal(extractor.transform(faces.images[:2]), before)
+    assert extractor.fit(faces.images).transform(faces.images[:2]).shape != before.shape

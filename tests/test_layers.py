@@ -12,9 +12,10 @@ SOURCE = Path(__file__).parents[1] / "src" / "lightproof"
 # A room may import the rooms of the floors below it, and from its own folder.
 FLOORS = [
     {"errors", "types"},
-    {"transform", "gradients", "patches", "light", "images", "subspaces", "aggregate", "labels"},
+    {"transform", "gradients", "patches", "images", "subspaces", "aggregate", "labels"},
+    {"stack", "light"},
     {"settings"},
-    {"features", "nearest", "modelfile"},
+    {"features", "nearest", "modelfile", "people"},
     {"recognizer", "baselines"},
     {"pixels"},
     {"datasets"},

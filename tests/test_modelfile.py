@@ -10,7 +10,7 @@ import pytest
 from numpy.testing import assert_array_equal
 
 from lightproof import FaceRecognizer
-from lightproof.errors import BadLabels, BadModelFile, NotFitted
+from lightproof.errors import BadLabels, BadModelFile, CannotWrite, NotFitted
 
 
 @pytest.fixture
@@ -97,7 +97,8 @@ def test_a_save_that_fails_half_way_leaves_the_old_file(frontal, saved, monkeypa
         raise OSError("disk full")
 
     monkeypatch.setattr(np.lib.format, "write_array", fail)
-    with pytest.raises(OSError, match="disk full"):
+    expected = r"people\.lightproof must be a place that can be written; got: disk full\.$"
+    with pytest.raises(CannotWrite, match=expected):
         FaceRecognizer().fit(frontal.images[:2], ["x", "y"]).save(saved)
     assert saved.read_bytes() == before
     assert os.listdir(saved.parent) == [saved.name]
@@ -106,6 +107,21 @@ def test_a_save_that_fails_half_way_leaves_the_old_file(frontal, saved, monkeypa
 def test_saving_nobody_is_refused(tmp_path):
     with pytest.raises(NotFitted, match=r"^FaceRecognizer\.save must come after fit or enroll"):
         FaceRecognizer().save(tmp_path / "people")
+
+
+def test_a_place_that_takes_no_file_is_named(frontal, tmp_path):
+    recognizer = FaceRecognizer().fit(frontal.images[:2], ["x", "y"])
+    with pytest.raises(CannotWrite, match=r"nowhere/people must be a place that can be written; got: No such file"):
+        recognizer.save(tmp_path / "nowhere" / "people")
+    with pytest.raises(CannotWrite, match=r"got: Is a directory\.$"):
+        recognizer.save(tmp_path)
+    assert os.listdir(tmp_path) == []
+
+
+def test_settings_changed_after_fit_are_not_saved(frontal, tmp_path):
+    recognizer = FaceRecognizer().fit(frontal.images, frontal.labels)
+    recognizer.set_params(cell=8).save(tmp_path / "people")
+    assert FaceRecognizer.load(tmp_path / "people").cell is None
 
 
 @pytest.mark.parametrize("keep", [0, 10, 1000, 0.5, 0.99])
@@ -123,6 +139,29 @@ def test_a_flipped_byte_is_refused(saved):
     saved.write_bytes(bytes(data))
     with pytest.raises(BadModelFile, match=r"got a foreign or truncated file\.$"):
         FaceRecognizer.load(saved)
+
+
+def test_no_flipped_byte_of_the_zip_structure_escapes_the_family_or_changes_an_answer(frontal, lit, tmp_path):
+    path = tmp_path / "people"
+    FaceRecognizer(size=(8, 8)).fit(frontal.images[:2], ["a", "b"]).save(path)
+    data = path.read_bytes()
+    expected = FaceRecognizer.load(path).distances(lit.images[:2])
+    # The local header of the first member, and the directory at the end with its names, sizes and flags.
+    for place in [*range(60), *range(len(data) - 400, len(data))]:
+        for flip in (0x01, 0x80, 0xFF):
+            spoiled = bytearray(data)
+            spoiled[place] ^= flip
+            path.write_bytes(bytes(spoiled))
+            try:
+                found = FaceRecognizer.load(path).distances(lit.images[:2])
+            except BadModelFile:
+                continue
+            assert_array_equal(found, expected)
+
+
+def test_a_saved_file_has_the_permissions_of_any_new_file(saved, tmp_path):
+    (tmp_path / "plain").write_bytes(b"")
+    assert saved.stat().st_mode == (tmp_path / "plain").stat().st_mode
 
 
 def test_foreign_files_are_refused(tmp_path):

@@ -52,6 +52,12 @@ def test_it_takes_patch_features_and_a_grid_search(frontal):
     assert search.fit(frontal.images, frontal.labels).best_score_ == 1.0
 
 
+def test_a_share_given_as_a_numpy_float_is_a_share(rng):
+    X, y, _ = planes(rng)
+    plain, numpy = (NearestSubspace(c).fit(X, y) for c in (0.5, np.float32(0.5)))
+    assert_allclose(numpy.distances(X), plain.distances(X))
+
+
 @pytest.mark.parametrize("components", [0, -1, 0.0, 1.5, "many", None, True])
 def test_bad_components_are_refused(rng, components):
     legal = (

@@ -36,7 +36,7 @@ def test_every_public_function_and_class_is_documented(name):
 
 
 def test_the_ground_floor_names_its_equations():
-    from lightproof import aggregate, subspaces, transform
+    from lightproof import aggregate, stack, transform
 
     wanted = {
         transform.discrete_cdt: "Definition 3.1",
@@ -45,7 +45,7 @@ def test_the_ground_floor_names_its_equations():
         transform.sliced_wasserstein: "eq. (dsw)",
         transform.translation_vectors: "eq. (subspace)",
         transform.projection_angles: "Remark 3.1",
-        subspaces.residuals: "equation of Testing",
+        stack.residuals: "equation of Testing",
         aggregate.equal_weights: "eq. (dis)",
     }
     for function, equation in wanted.items():

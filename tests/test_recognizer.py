@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import datetime
+import tracemalloc
 
 import numpy as np
 import pytest
@@ -12,6 +13,7 @@ from sklearn.model_selection import GridSearchCV, cross_val_score
 from benchmarks import textbook
 from lightproof import PRESETS, FaceRecognizer
 from lightproof.errors import BadImage, BadLabels, BadParameter, NotFitted, UnknownPerson, UserError
+from lightproof.people import training_part
 
 
 def same_answers(first, second, X):
@@ -188,33 +190,117 @@ def test_an_override_beats_the_preset_and_the_rest_comes_from_it():
     assert settings == PRESETS["paper"] | {"cell": 8}
 
 
-def test_validation_chooses_the_smallest_number_with_the_best_accuracy(rng):
-    """Two people who differ in a third direction only: fewer than three components cannot tell them apart."""
-    base, detail = rng.random((2, 16, 16))
-    images, labels = [], []
-    for name, sign in (("plus", 1), ("minus", -1)):
-        for light in rng.uniform(0.5, 2, size=9):
-            images.append(light * (base + 0.5 * sign * detail) + 1e-3 * rng.random((16, 16)))
-            labels.append(name)
-    recognizer = FaceRecognizer(size="as-is", components="validate").fit(np.array(images), labels)
-    chosen = recognizer.settings_["components"]
-    assert isinstance(chosen, int)
-    assert recognizer.score(np.array(images), labels) == 1.0
-    accuracies = []
-    for count in range(1, chosen):
-        fixed = FaceRecognizer(size="as-is", components=count).fit(
-            np.array(images[:6] + images[9:15]), labels[:6] + labels[9:15]
-        )
-        accuracies.append(fixed.score(np.array(images[6:9] + images[15:]), labels[6:9] + labels[15:]))
-    assert all(accuracy < 1 for accuracy in accuracies)
-
-
-def test_validation_is_the_same_for_the_same_seed(faces):
-    found = [
-        FaceRecognizer(components="validate", random_state=7).fit(faces.images, faces.labels).settings_["components"]
-        for _ in range(2)
+def test_validation_chooses_the_smallest_number_with_the_best_accuracy(faces):
+    """By the direct road: fit on the training part with every number, count who is named of the others."""
+    images, labels = faces.images, faces.labels.tolist()
+    chosen = FaceRecognizer(components="validate", size=(32, 32)).fit(images, labels).settings_["components"]
+    part = training_part(labels, 0)
+    names = np.array(labels)
+    accuracies = [
+        FaceRecognizer(components=count, size=(32, 32))
+        .fit(images[part], names[part])
+        .score(images[~part], names[~part])
+        for count in range(1, 7)
     ]
-    assert found[0] == found[1]
+    assert isinstance(chosen, int)
+    assert chosen == int(np.argmax(accuracies)) + 1
+    assert min(accuracies) < max(accuracies), "the number must matter"
+
+
+@pytest.mark.parametrize(("n", "expected"), [(2, 1), (3, 2), (6, 4), (9, 6), (10, 6), (11, 7)])
+def test_validation_trains_on_two_thirds_of_each_persons_photos(n, expected):
+    labels = ["a"] * n + ["b"] * 4
+    part = training_part(labels, seed=3)
+    assert part[:n].sum() == expected
+    assert part[n:].sum() == 2
+    np.testing.assert_array_equal(part, training_part(labels, seed=3))
+
+
+def test_validation_draws_another_part_for_another_seed():
+    labels = ["a"] * 11 + ["b"] * 11
+    assert len({training_part(labels, seed).tobytes() for seed in range(5)}) > 1
+    assert not (training_part(labels, 0)[:7].all() and training_part(labels, 1)[:7].all())
+
+
+@pytest.mark.parametrize("way", ["fit", "enroll"])
+def test_validation_needs_two_people(frontal, way):
+    alone = frontal.images[frontal.labels == "person-00"]
+    recognizer = FaceRecognizer(components="validate")
+    with pytest.raises(BadLabels, match=r"^y must be of 2 or more people for components='validate'; got 1\.$"):
+        recognizer.fit(alone, ["a", "a"]) if way == "fit" else recognizer.enroll("a", alone)
+
+
+@pytest.mark.parametrize(
+    "overrides",
+    [
+        {"components": np.float32(0.5), "span": "kept"},
+        {"components": np.float64(0.5)},
+        {"components": np.int64(3)},
+        {"cell": np.int64(8), "random_state": np.int64(1), "size": (np.int32(32), 32)},
+    ],
+)
+def test_numpy_scalars_are_plain_numbers(frontal, lit, tmp_path, overrides):
+    ordinary = {name: np.array(value).tolist() for name, value in overrides.items()}
+    given, expected = (FaceRecognizer(**o).fit(frontal.images, frontal.labels) for o in (overrides, ordinary))
+    same_answers(given, expected, lit.images)
+    given.save(tmp_path / "people")
+    same_answers(FaceRecognizer.load(tmp_path / "people"), expected, lit.images)
+
+
+def test_settings_changed_after_fit_wait_for_the_next_fit(frontal, lit):
+    recognizer = FaceRecognizer().fit(frontal.images, frontal.labels)
+    before = recognizer.distances(lit.images)
+    assert_array_equal(recognizer.set_params(cell=8, light="log").distances(lit.images), before)
+
+
+def test_parallel_grid_search_gives_the_same_scores(frontal):
+    searches = [
+        GridSearchCV(FaceRecognizer(size=(32, 32)), {"cell": [4, 8]}, cv=2, n_jobs=n).fit(
+            frontal.images, frontal.labels
+        )
+        for n in (1, 2)
+    ]
+    assert_array_equal(searches[0].cv_results_["mean_test_score"], searches[1].cv_results_["mean_test_score"])
+
+
+def test_identifying_many_faces_holds_no_more_than_a_block_of_them(rng):
+    """All patch distances of these probes would take 200 MB, all features 340 MB."""
+    people = rng.integers(0, 256, (38, 64, 64)).astype(np.uint8)
+    recognizer = FaceRecognizer().fit(people, list(range(38)))
+    probes = np.resize(people, (3000, 64, 64))
+    tracemalloc.start()
+    named = recognizer.predict(probes)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert_array_equal(named, np.arange(3000) % 38)
+    assert peak < 64 * 2**20
+
+
+@pytest.mark.parametrize("grey", [0, 200])
+def test_a_blank_picture_is_nobody_and_is_refused(frontal, grey):
+    recognizer = FaceRecognizer().fit(frontal.images, frontal.labels)
+    blank = np.stack([frontal.images[0], np.full_like(frontal.images[0], grey)])
+    expected = rf"^X\[1\] must be a picture of something; got one even grey, every pixel {grey}\.$"
+    for ask in (recognizer.predict, lambda X: recognizer.enroll("x", X), lambda X: recognizer.fit(X, ["a", "b"])):
+        with pytest.raises(BadImage, match=expected):
+            ask(blank)
+
+
+@pytest.mark.parametrize("images", [None, 7, (image for image in [])])
+@pytest.mark.parametrize("fitted", [True, False])
+def test_enrolling_something_else_than_images_is_refused(frontal, images, fitted):
+    recognizer = FaceRecognizer()
+    if fitted:
+        recognizer.fit(frontal.images, frontal.labels)
+    with pytest.raises(BadImage, match=r"^X must be a stack of grey images .*; got a "):
+        recognizer.enroll("Ann", images)
+
+
+def test_strange_labels_come_back_as_they_were(frontal):
+    for names in ([2**63, -1], ["a\0", "a"], [True, 1.5]):
+        recognizer = FaceRecognizer().fit(frontal.images[[0, 2]], names)
+        assert sorted(recognizer.predict(frontal.images[[0, 2]]).tolist()) == sorted(names)
+        assert recognizer.score(frontal.images[[0, 2]], names) == 1.0
 
 
 def test_memory_stays_bounded_by_blocks(frontal, lit, monkeypatch):
@@ -256,7 +342,7 @@ def test_asking_after_everybody_is_forgotten_is_refused(frontal):
         (None, r"^y must be a list of labels, one for each of the 10 images; got None\.$"),
         ([["a"]] * 10, r"^y\[0\] must be hashable, such as a str or an int; got a list\.$"),
         (np.zeros((10, 2)), r"^y must be a list of labels, one for each of the 10 images; got shape \(10, 2\)\.$"),
-        ([float("nan")] * 10, r"^y\[0\] must be equal to itself; got nan\.$"),
+        ([float("nan")] * 10, r"^y\[0\] must be a label that equals itself, not NaN; got nan\.$"),
     ],
 )
 def test_labels_that_do_not_match_get_one_sentence(frontal, y, message):
@@ -285,7 +371,7 @@ def test_another_size_at_predict_is_refused_when_sizes_are_kept(frontal, lit):
 
 
 def test_an_image_smaller_than_a_cell_is_refused(frontal):
-    with pytest.raises(BadImage, match=r"^X\[0\] must be at least 4 x 4 pixels; got 3 x 56\.$"):
+    with pytest.raises(BadImage, match=r"^X\[0\] must be at least 4 x 4 pixels for cell=4; got 3 x 56\.$"):
         FaceRecognizer().fit(frontal.images[:, :3], frontal.labels)
 
 
@@ -297,6 +383,8 @@ def test_an_image_smaller_than_a_cell_is_refused(frontal):
         ({"components": 1.5}, r"^`components` of FaceRecognizer must be a share in .* or 'validate'; got 1\.5\.$"),
         ({"aggregate": "mean"}, r"^`aggregate` of FaceRecognizer must be one of 'sum', 'normalized'; got 'mean'\.$"),
         ({"span": "wide"}, r"^`span` of FaceRecognizer must be one of 'kept', 'joint'; got 'wide'\.$"),
+        ({"size": (2, 9)}, r"^`size` of FaceRecognizer must be at least 4 x 4 for cell=4; got \(2, 9\)\.$"),
+        ({"random_state": None}, r"^`random_state` of FaceRecognizer must be an int of 0 or more; got None\.$"),
         ({"overlap": 4}, r"^`overlap` of FaceRecognizer must be an int from 0 to cell - 1 = 3; got 4\.$"),
     ],
 )

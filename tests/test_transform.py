@@ -47,6 +47,12 @@ def test_translation_adds_the_shift_to_the_cdt(values, shift):
     close(discrete_cdt(values + shift), discrete_cdt(values) + shift)
 
 
+def test_moving_points_apart_is_not_a_translation():
+    values = np.array([0.0, 1.0, 3.0])
+    moved = values + np.array([5.0, 0.0, 0.0])
+    assert not np.allclose(discrete_cdt(moved), discrete_cdt(values) + 5.0)
+
+
 @given(points, gains)
 def test_scaling_scales_the_cdt(values, gain):
     close(discrete_cdt(gain * values), gain * discrete_cdt(values), 5000)

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import io
 import json
 import sys
+from collections import Counter
 from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Annotated, Any, TypeVar
@@ -15,10 +17,11 @@ from rich.table import Table
 
 from lightproof import __version__
 from lightproof.datasets import load_yale_b
-from lightproof.errors import UserError
+from lightproof.errors import CannotWrite, UserError
 from lightproof.experiments.demo import render_people, run_demo
 from lightproof.experiments.tables import TextTable, demo_table, yale_tables
 from lightproof.experiments.yale import Row, plan_yale, run, shrink
+from lightproof.images import SMOOTHINGS
 from lightproof.settings import PRESETS, check_settings
 
 T = TypeVar("T")
@@ -58,8 +61,10 @@ def demo(
     from lightproof.experiments.report import demo_page
 
     _make_folder(out)
+    _check_place(json_file)
     faces = render_people(people, seed, _bar("rendering people"))
     seen = run_demo(faces, _bar("naming photos"))
+    # Files first: a closed pipe must not cost them.
     _write(out / "report.html", demo_page(seen))
     if json_file is not None:
         _write_json(json_file, seen.rows())
@@ -69,7 +74,7 @@ def demo(
 
 @reproduce.command()
 def yale(
-    data: Annotated[Path, typer.Option(help="The CroppedYale folder.")],
+    data: Annotated[Path, typer.Option(help="The CroppedYale folder, or the one it lies in.")],
     out: Annotated[Path | None, typer.Option(help="Folder for a report with a chart.")] = None,
     json_file: Annotated[Path | None, typer.Option("--json", help="Write the rows to this file.")] = None,
     preset: Annotated[str | None, typer.Option(help=f"Run one preset only: {', '.join(PRESETS)}.")] = None,
@@ -79,10 +84,10 @@ def yale(
         check_settings("reproduce yale", {"preset": preset})
     if out is not None:
         _make_folder(out)
-    with talk.status("reading the photos"):
-        faces = load_yale_b(data)
-        images = {smoothing: shrink(faces, smoothing) for smoothing in ("float", "8-bit")}
-    talk.print(f"{len(faces)} photos read, {len(faces.skipped)} files skipped")
+    _check_place(json_file)
+    faces = load_yale_b(data, progress=_bar("reading photos"))
+    images = {way: shrink(faces, way, _bar(f"shrinking photos, {way}")) for way in SMOOTHINGS}
+    talk.print(f"{len(faces)} photos; files left out: {_reasons(faces.skipped)}", soft_wrap=True)
     rows: list[Row] = []
     notes: list[str] = []
     for experiment in _bar("experiments")(plan_yale([preset] if preset else list(PRESETS))):
@@ -106,6 +111,10 @@ def yale(
 
 def main() -> None:
     """Run the command line; a mistake of the user is one sentence and exit code 1."""
+    for stream in (sys.stdout, sys.stderr):
+        # A terminal without some sign shows a question mark instead of a traceback.
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="replace")
     try:
         app()
     except UserError as mistake:
@@ -113,10 +122,15 @@ def main() -> None:
         sys.exit(1)
 
 
+def _reasons(skipped: Iterable[str]) -> str:
+    counts = Counter(line.rpartition(": ")[2] for line in skipped)
+    return ", ".join(f"{count} {reason}" for reason, count in counts.items()) or "nothing"
+
+
 def _bar(title: str) -> Callable[[Iterable[T]], Iterable[T]]:
     def wrapped(steps: Iterable[T]) -> Iterable[T]:
         listed = list(steps)
-        return track(listed, title, console=talk, total=len(listed), transient=True)
+        return track(listed, title, console=talk, total=len(listed), transient=True, disable=not talk.is_terminal)
 
     return wrapped
 
@@ -125,14 +139,20 @@ def _make_folder(folder: Path) -> None:
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as problem:
-        raise UserError(f"--out must be a folder that can be written; got {folder} ({problem.strerror}).") from None
+        raise CannotWrite(folder, problem) from None
+
+
+def _check_place(path: Path | None) -> None:
+    """Refuse a file that cannot be written before the work begins, not after."""
+    if path is not None and (path.is_dir() or not path.parent.is_dir()):
+        raise CannotWrite(path, OSError("a folder" if path.is_dir() else "no such folder"))
 
 
 def _write(path: Path, text: str) -> None:
     try:
         path.write_text(text, encoding="utf-8")
     except OSError as problem:
-        raise UserError(f"{path} must be a file that can be written; got: {problem.strerror}.") from None
+        raise CannotWrite(path, problem) from None
 
 
 def _write_json(path: Path, rows: list[dict[str, Any]]) -> None:

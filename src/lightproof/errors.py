@@ -11,6 +11,7 @@
         │   └── UnknownPerson              a name nobody enrolled
         ├── NotFitted                      asked before ``fit`` or ``enroll``
         ├── BadModelFile                   a file that is not a saved recognizer
+        ├── CannotWrite                    a place that takes no file
         └── DatasetMissing                 a folder that is not the data set asked for
 
 Every sentence says what is wrong, where, what is legal and what came. The command line shows it without a
@@ -84,6 +85,13 @@ class BadModelFile(UserError):
 
     def __init__(self, path: Path, got: str) -> None:
         super().__init__(f"{path} must be a file written by FaceRecognizer.save; got {got}.")
+
+
+class CannotWrite(UserError):
+    """A place that takes no file."""
+
+    def __init__(self, path: Path, problem: OSError) -> None:
+        super().__init__(f"{path} must be a place that can be written; got: {problem.strerror or problem}.")
 
 
 class DatasetMissing(UserError):

@@ -12,7 +12,7 @@ from lightproof.gradients import GRADIENTS
 from lightproof.images import Images, bring_to_size, check_images
 from lightproof.light import LIGHTS
 from lightproof.patches import PatchGrid
-from lightproof.settings import check_settings
+from lightproof.settings import check_settings, plain
 from lightproof.transform import directions, flatten, projection_angles, translation_vectors
 from lightproof.types import Floats
 
@@ -93,7 +93,7 @@ class PatchRCDT(TransformerMixin, BaseEstimator):
         y : ignored
         """
         check_settings(type(self).__name__, self.get_params())
-        images = check_images(X, self.cell)
+        images = _checked(X, self.get_params())
         return self.lay_grid(images[0].shape if self.size == "as-is" else self.size)
 
     def lay_grid(self, shape: tuple[int, ...]) -> Self:
@@ -101,6 +101,8 @@ class PatchRCDT(TransformerMixin, BaseEstimator):
         self.grid_ = PatchGrid(int(shape[0]), int(shape[1]), int(self.cell), int(self.overlap))
         self.angles_ = projection_angles(self.n_angles, self.angle_scheme)
         self.translation_ = translation_vectors(self.angles_, self.grid_.n_points)
+        # What transform works with: parameters set after fit wait for the next fit.
+        self.settings_ = plain(self.get_params())
         return self
 
     def transform(self, X: Images) -> Floats:
@@ -129,7 +131,7 @@ class PatchRCDT(TransformerMixin, BaseEstimator):
         ndarray of shape (n, K, m * N)
         """
         images = self.check(X)
-        out = np.empty((len(images), self.grid_.n_patches, self.translation_.shape[1]), self.dtype)
+        out = np.empty((len(images), self.grid_.n_patches, self.translation_.shape[1]), self.settings_["dtype"])
         for start in range(0, len(images), BLOCK):
             self.vectors_of(images[start : start + BLOCK], out[start : start + BLOCK])
         return out
@@ -138,8 +140,8 @@ class PatchRCDT(TransformerMixin, BaseEstimator):
         """Refuse what :meth:`fit` did not prepare for; return the images, whose pixels are still as they came."""
         if not hasattr(self, "grid_"):
             raise NotFitted(type(self).__name__, "transform")
-        images = check_images(X, self.cell)
-        if self.size == "as-is":
+        images = _checked(X, self.settings_)
+        if self.settings_["size"] == "as-is":
             wanted = (self.grid_.height, self.grid_.width)
             for i, shape in enumerate([images.shape[1:]] if isinstance(images, np.ndarray) else map(np.shape, images)):
                 if shape != wanted:
@@ -149,16 +151,25 @@ class PatchRCDT(TransformerMixin, BaseEstimator):
 
     def vectors_of(self, images: Images, out: Floats | None = None) -> Floats:
         """Compute the features of checked images in one go, shape (n, K, m * N), and put them into ``out``."""
-        shape = (self.grid_.height, self.grid_.width)
-        pixels = LIGHTS[self.light](bring_to_size(images, shape, self.dtype, self.smoothing))
-        gradients = GRADIENTS[self.gradient](pixels)
+        settings, shape = self.settings_, (self.grid_.height, self.grid_.width)
+        pixels = LIGHTS[settings["light"]](bring_to_size(images, shape, settings["dtype"], settings["smoothing"]))
+        gradients = GRADIENTS[settings["gradient"]](pixels)
         # Each pixel is projected once, before the patches are cut: overlapping patches share the work.
         n, _, height, width = gradients.shape
-        projected = directions(self.angles_).astype(self.dtype) @ gradients.reshape(n, 2, -1)
-        room = None if out is None else out.reshape(n, self.grid_.n_patches, self.n_angles, self.grid_.n_points)
+        projected = directions(self.angles_).astype(pixels.dtype) @ gradients.reshape(n, 2, -1)
+        room = None if out is None else out.reshape(n, self.grid_.n_patches, -1, self.grid_.n_points)
         patches = self.grid_.gather(projected.reshape(n, -1, height, width), room)
         patches.sort(axis=-1)
         return flatten(patches)
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "grid_")
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.three_d_array, tags.input_tags.two_d_array = True, False
+        return tags
+
+
+def _checked(X: Images, settings: dict[str, Any]) -> Images:
+    return check_images(X, settings["cell"], unit=settings["light"] != "none")

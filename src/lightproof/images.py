@@ -10,7 +10,7 @@ import numpy as np
 from scipy import ndimage
 from skimage.transform import resize
 
-from lightproof.errors import BadImage, BadParameter
+from lightproof.errors import BadImage
 from lightproof.types import Array, Floats
 
 Images: TypeAlias = Array | Sequence[Array]
@@ -21,35 +21,37 @@ WHITE: Final[dict[str, float]] = {"uint8": 255.0, "uint16": 65535.0}
 
 SMOOTHINGS: Final = ("float", "8-bit")
 
-_LEGAL_DTYPES = "uint8, uint16 or float"
+BRIGHTEST: Final = 10.0
+"""Floats are taken with white = 1; light may exceed it, but a picture in 0..255 is a mistake."""
+
+ROUNDING: Final = 1e-6
+"""How far resizing may carry a pixel out of [0, 1]."""
+
+_LEGAL_DTYPES = "uint8, uint16 or float with white = 1"
 _LEGAL_SHAPE = "a stack of grey images of shape (n, h, w) or a list of grey images of shape (h, w)"
 
 
-def check_images(X: Any, least: int = 2) -> Images:
-    """Refuse what is not a non-empty set of grey images with finite pixels.
+def check_images(X: Any, cell: int = 2, unit: bool = False) -> Images:
+    """Refuse what is not a non-empty set of grey images with usable pixels.
 
     Parameters
     ----------
     X : Any
         What the caller gave.
-    least : int
-        Fewest rows and columns an image may have.
+    cell : int
+        Side of a patch; an image must hold one.
+    unit : bool
+        Whether floats must lie in [0, 1].
 
     Returns
     -------
     ndarray of shape (n, h, w) or list of ndarray of shape (h, w)
     """
     if isinstance(X, np.ndarray) and X.dtype != object:
-        if X.ndim == 2:
-            raise BadImage("X", _LEGAL_SHAPE, f"one image of shape {X.shape}; wrap it as X[None]")
-        if X.ndim == 4 or (X.ndim == 3 and X.shape[2] in (3, 4) and min(X.shape[:2]) > 4):
-            raise BadImage("X", _LEGAL_SHAPE, f"colour of shape {X.shape}; convert it to grey first")
-        if X.ndim != 3:
-            raise BadImage("X", _LEGAL_SHAPE, f"an array of shape {X.shape}")
-        if len(X) == 0:
-            raise BadImage("X", "at least one image", "none")
-        _check_one(X[0], "X[0]", least)
-        _check_finite(X)
+        _check_stack(X)
+        _check_one(X[0], "X[0]", cell)
+        for i in _suspects(X, unit):
+            _check_pixels(X[i], f"X[{i}]", unit)
         return X
     if isinstance(X, str | bytes) or not hasattr(X, "__len__") or not hasattr(X, "__getitem__"):
         raise BadImage("X", _LEGAL_SHAPE, f"a {type(X).__name__}")
@@ -57,9 +59,16 @@ def check_images(X: Any, least: int = 2) -> Images:
         raise BadImage("X", "at least one image", "none")
     images = [_as_array(X[i], f"X[{i}]") for i in range(len(X))]
     for i, image in enumerate(images):
-        _check_one(image, f"X[{i}]", least)
-        _check_finite(image, f"X[{i}]")
+        _check_one(image, f"X[{i}]", cell)
+        _check_pixels(image, f"X[{i}]", unit)
     return images
+
+
+def refuse_blank(images: Images) -> None:
+    """Refuse an image that is one even grey: it is at distance 0 from everybody."""
+    for i, image in enumerate(images):
+        if image.min() == image.max():
+            raise BadImage(f"X[{i}]", "a picture of something", f"one even grey, every pixel {image.flat[0]}")
 
 
 def bring_to_size(images: Images, size: tuple[int, int] | None, dtype: Any, smoothing: str = "float") -> Floats:
@@ -99,33 +108,73 @@ def bring_to_size(images: Images, size: tuple[int, int] | None, dtype: Any, smoo
 
 
 def _as_array(image: Any, where: str) -> Array:
+    if isinstance(image, np.ma.MaskedArray):
+        raise BadImage(where, "a grey image of shape (h, w)", "a masked array; fill it first")
     try:
         return np.asarray(image)
     except ValueError:
         raise BadImage(where, "a grey image of shape (h, w)", f"a ragged {type(image).__name__}") from None
 
 
-def _check_one(image: Array, where: str, least: int) -> None:
+def _check_stack(X: Array) -> None:
+    if isinstance(X, np.ma.MaskedArray):
+        raise BadImage("X", _LEGAL_SHAPE, "a masked array; fill it first")
+    if X.ndim == 2:
+        advice = "one image is X[None], flattened images need their shape again"
+        raise BadImage("X", _LEGAL_SHAPE, f"an array of shape {X.shape}; {advice}")
+    if X.ndim == 4 and X.shape[3] == 1:
+        raise BadImage("X", _LEGAL_SHAPE, f"shape {X.shape}; drop the last axis with X[..., 0]")
+    if X.ndim == 4 or (X.ndim == 3 and X.shape[2] in (3, 4) and min(X.shape[:2]) > 4):
+        raise BadImage("X", _LEGAL_SHAPE, f"colour of shape {X.shape}; convert it to grey first")
+    if X.ndim != 3:
+        raise BadImage("X", _LEGAL_SHAPE, f"an array of shape {X.shape}")
+    if len(X) == 0:
+        raise BadImage("X", "at least one image", "none")
+
+
+def _check_one(image: Array, where: str, cell: int) -> None:
     if image.dtype.name not in WHITE and image.dtype.kind != "f":
-        raise BadImage(f"Pixels of {where}", _LEGAL_DTYPES, image.dtype.name)
+        hint = "; 0..255 is .astype('uint8')" if image.dtype.kind in "iu" else ""
+        raise BadImage(f"Pixels of {where}", _LEGAL_DTYPES, f"{_kind_of(image)}{hint}")
     if image.ndim == 3 and image.shape[2] in (3, 4):
         raise BadImage(
             where, "a grey image of shape (h, w)", f"colour of shape {image.shape}; convert it to grey first"
         )
     if image.ndim != 2:
         raise BadImage(where, "a grey image of shape (h, w)", f"an array of shape {image.shape}")
-    if min(image.shape) < least:
-        raise BadImage(where, f"at least {least} x {least} pixels", _by(image.shape))
+    if min(image.shape) < max(cell, 2):  # a single row has no differences
+        why = f" for cell={cell}" if cell > 2 else ""
+        raise BadImage(where, f"at least {max(cell, 2)} x {max(cell, 2)} pixels{why}", _by(image.shape))
 
 
-def _check_finite(images: Array, where: str | None = None) -> None:
-    if images.dtype.kind != "f" or np.isfinite(images).all():
+def _kind_of(image: Array) -> str:
+    if image.dtype.kind == "O":
+        return type(image.flat[0]).__name__ if image.size else "object"
+    return "str" if image.dtype.kind == "U" else image.dtype.name
+
+
+def _suspects(X: Array, unit: bool) -> Sequence[int]:
+    """Tell where to look closer: at no image, or at the first whose pixels cannot be used."""
+    if X.dtype.kind != "f":
+        return ()
+    low, high = (-ROUNDING, 1 + ROUNDING) if unit else (-BRIGHTEST, BRIGHTEST)
+    fine = (X.min(axis=(1, 2)) >= low) & (X.max(axis=(1, 2)) <= high)  # not so for nan
+    return [int(i) for i in np.flatnonzero(~fine)[:1]]
+
+
+def _check_pixels(image: Array, where: str, unit: bool) -> None:
+    if image.dtype.kind != "f":
         return
-    spot = tuple(int(i) for i in np.argwhere(~np.isfinite(images))[0])
-    if where is None:
-        where, spot = f"X[{spot[0]}]", spot[1:]
-    value = images[np.unravel_index(np.flatnonzero(~np.isfinite(images))[0], images.shape)]
-    raise BadImage(f"Pixels of {where}", "finite numbers", f"{value} at row {spot[0]}, column {spot[1]}")
+    strange = np.argwhere(~np.isfinite(image))
+    if len(strange):
+        row, column = (int(i) for i in strange[0])
+        raise BadImage(f"Pixels of {where}", "finite numbers", f"{image[row, column]} at row {row}, column {column}")
+    low, high = float(image.min()), float(image.max())
+    if unit and (low < -ROUNDING or high > 1 + ROUNDING):
+        raise BadImage(f"Pixels of {where}", "within [0, 1] for light='log'", f"{low:.6g} to {high:.6g}")
+    if max(-low, high) > BRIGHTEST:
+        advice = "; divide by 255 first" if low >= 0 and high <= 255 else ""
+        raise BadImage(f"Pixels of {where}", _LEGAL_DTYPES, f"floats from {low:.6g} to {high:.6g}{advice}")
 
 
 def _by(shape: tuple[int, ...]) -> str:
@@ -138,7 +187,7 @@ def _resize_stack(images: Array, size: tuple[int, ...], dtype: Any, smoothing: s
         return np.asarray(images.astype(dtype) / np.dtype(dtype).type(white))
     if smoothing == "8-bit":
         if images.dtype != np.uint8:
-            raise BadParameter("FaceRecognizer", "smoothing", "'float' unless the images are uint8", smoothing)
+            raise BadImage("Pixels for smoothing='8-bit'", "uint8", images.dtype.name)
         sigma = [max(0.0, (old / new - 1) / 2) for old, new in zip(images.shape[1:], size, strict=True)]
         images = ndimage.gaussian_filter(images, (0.0, *sigma), mode="mirror")
     smooth = smoothing == "float"

@@ -15,7 +15,7 @@ from lightproof.types import Array
 
 def check_labels(y: Any, n_images: int) -> list[Hashable]:
     """Refuse what is not one hashable label for each image; return them as plain Python values."""
-    if isinstance(y, str | bytes) or not hasattr(y, "__len__") or np.ndim(getattr(y, "shape", 0)) > 1:
+    if isinstance(y, str | bytes) or not hasattr(y, "__len__"):
         raise BadLabels("y", f"a list of labels, one for each of the {n_images} images", repr(y))
     if hasattr(y, "shape") and len(y.shape) != 1:
         raise BadLabels("y", f"a list of labels, one for each of the {n_images} images", f"shape {y.shape}")
@@ -31,7 +31,7 @@ def check_label(label: Any, where: str = "`label`") -> Hashable:
     if not isinstance(plain, Hashable):
         raise BadLabels(where, "hashable, such as a str or an int", f"a {type(plain).__name__}")
     if plain != plain:
-        raise BadLabels(where, "equal to itself", repr(plain))
+        raise BadLabels(where, "a label that equals itself, not NaN", repr(plain))
     return plain
 
 
@@ -48,9 +48,10 @@ def label_array(labels: list[Hashable]) -> Array:
     """Make a one-dimensional array: of the labels' own dtype where they share one, else of objects."""
     kinds = {type(label) for label in labels}
     if len(kinds) == 1 and kinds <= {str, int, float, bool}:
-        plain = np.array(labels)
-        if plain.dtype != object:
-            return plain
+        typed = np.array(labels)
+        # NumPy would turn huge ints into floats and drop a NUL at the end of a str.
+        if typed.tolist() == labels and typed.dtype.kind in "Uifb":
+            return typed
     out = np.empty(len(labels), object)
     out[:] = labels
     return out

@@ -12,6 +12,7 @@ from typing import Final
 import numpy as np
 
 from lightproof.errors import BadImage
+from lightproof.images import ROUNDING
 from lightproof.types import Floats
 
 
@@ -36,7 +37,7 @@ def log(images: Floats) -> Floats:
     """
     low, high = float(images.min()), float(images.max())
     # Resizing may leave [0, 1] by rounding; a picture in 0..255 leaves it by far and would be bent wrongly.
-    if low < -1e-6 or high > 1 + 1e-6:
+    if low < -ROUNDING or high > 1 + ROUNDING:
         raise BadImage("Pixels for light='log'", "within [0, 1]", f"{low:.6g} to {high:.6g}")
     return np.log1p(255 * np.clip(images, 0, 1)) / images.dtype.type(np.log(256))
 

@@ -8,17 +8,16 @@ from __future__ import annotations
 
 import json
 import os
-import tempfile
 import zipfile
 from collections.abc import Hashable
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
+from uuid import uuid4
 
 import numpy as np
 
-from lightproof.errors import BadLabels, BadModelFile
-from lightproof.subspaces import PatchSpans
+from lightproof.errors import BadLabels, BadModelFile, CannotWrite
 from lightproof.types import Array
 
 FORMAT: Final = 1
@@ -27,28 +26,33 @@ FORMAT: Final = 1
 _KIND = "lightproof.FaceRecognizer"
 
 
-def write(path: Path, facts: dict[str, Any], people: dict[Hashable, PatchSpans]) -> None:
+Spans: TypeAlias = tuple[Array, Array]
+"""Own directions and coordinates of one person."""
+
+
+def write(path: Path, facts: dict[str, Any], people: dict[Hashable, Spans]) -> None:
     """Write a recognizer, whole or not at all."""
     for label in people:
         if type(label) not in (str, int, float, bool):
             raise BadLabels(f"Label {label!r}", "a str, int, float or bool to be saved", f"a {type(label).__name__}")
     header = {"kind": _KIND, "format": FORMAT, "version": version("lightproof"), "labels": list(people), **facts}
     arrays: dict[str, Array] = {"header": np.frombuffer(json.dumps(header).encode(), np.uint8)}
-    for i, spans in enumerate(people.values()):
-        arrays[f"own_{i}"], arrays[f"coordinates_{i}"] = spans.own, spans.coordinates
-    handle, draft = tempfile.mkstemp(dir=path.parent, prefix=path.name, suffix=".part")
+    for i, (own, coordinates) in enumerate(people.values()):
+        arrays[f"own_{i}"], arrays[f"coordinates_{i}"] = own, coordinates
+    draft = path.with_name(f".{path.name}.{uuid4().hex}.part")
     try:
-        with os.fdopen(handle, "wb") as file, zipfile.ZipFile(file, "w", zipfile.ZIP_STORED) as archive:
+        with open(draft, "xb") as file, zipfile.ZipFile(file, "w", zipfile.ZIP_STORED) as archive:
             for name, array in arrays.items():
                 with archive.open(f"{name}.npy", "w", force_zip64=True) as member:
                     np.lib.format.write_array(member, array, allow_pickle=False)
         os.replace(draft, path)
-    except BaseException:
-        Path(draft).unlink(missing_ok=True)
-        raise
+    except OSError as problem:
+        raise CannotWrite(path, problem) from None
+    finally:
+        draft.unlink(missing_ok=True)
 
 
-def read(path: Path) -> tuple[dict[str, Any], dict[Hashable, PatchSpans]]:
+def read(path: Path) -> tuple[dict[str, Any], dict[Hashable, Spans]]:
     """Read a recognizer; whatever is wrong with the file becomes a :class:`~lightproof.errors.BadModelFile`."""
     try:
         with open(path, "rb") as file, zipfile.ZipFile(file) as archive:
@@ -56,15 +60,15 @@ def read(path: Path) -> tuple[dict[str, Any], dict[Hashable, PatchSpans]]:
             header = _read_header(archive, path)
             labels = header["labels"]
             spans = [_read_spans(archive, path, i) for i in range(len(labels))]
+    except BadModelFile:
+        raise
     except FileNotFoundError:
         raise BadModelFile(path, "no such file") from None
     except OSError as problem:
         raise BadModelFile(path, f"a file that cannot be read ({problem.strerror})") from None
     except zipfile.BadZipFile:
         raise BadModelFile(path, "a foreign or truncated file") from None
-    except (KeyError, ValueError, EOFError, TypeError) as problem:
-        if isinstance(problem, BadModelFile):
-            raise
+    except (KeyError, ValueError, EOFError, TypeError, RuntimeError, MemoryError) as problem:
         raise BadModelFile(path, f"a damaged file ({problem})") from None
     facts = {name: header.get(name) for name in ("params", "settings", "shape")}
     for holder in (facts["params"], facts["settings"]):
@@ -101,11 +105,11 @@ def _read_header(archive: zipfile.ZipFile, path: Path) -> dict[str, Any]:
     return header
 
 
-def _read_spans(archive: zipfile.ZipFile, path: Path, i: int) -> PatchSpans:
+def _read_spans(archive: zipfile.ZipFile, path: Path, i: int) -> Spans:
     own, coordinates = _read_array(archive, f"own_{i}"), _read_array(archive, f"coordinates_{i}")
     fits = own.ndim == coordinates.ndim == 3 and own.shape[0] == coordinates.shape[0]
     if not fits or own.shape[1] > coordinates.shape[2] or own.dtype.kind != "f" or coordinates.dtype != np.float64:
         raise BadModelFile(path, f"arrays {own.shape} and {coordinates.shape} that do not fit each other")
     if not (np.isfinite(own).all() and np.isfinite(coordinates).all()):
         raise BadModelFile(path, "numbers that are not finite")
-    return PatchSpans(own, coordinates)
+    return own, coordinates

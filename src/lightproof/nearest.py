@@ -10,8 +10,9 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from lightproof.labels import one_photo_each
-from lightproof.settings import check_components
-from lightproof.subspaces import PatchSpans, residuals, span_photos, stack_spans
+from lightproof.settings import check_components, plain
+from lightproof.stack import residuals, stack_spans
+from lightproof.subspaces import SharedSpan, count_components, span_photos
 from lightproof.types import Array, Floats
 
 
@@ -54,14 +55,16 @@ class NearestSubspace(ClassifierMixin, BaseEstimator):
         y : array-like of shape (n_samples,)
         """
         check_components(type(self).__name__, self.components)
+        components = plain({"components": self.components})["components"]
         X, y = validate_data(self, X, y, dtype=[np.float64, np.float32])
         with one_photo_each():
             check_classification_targets(y)
         self.classes_, classes = np.unique(y, return_inverse=True)
-        nothing = np.zeros((0, X.shape[1]), X.dtype)
+        nothing = SharedSpan.of(np.zeros((0, X.shape[1])))
         spans = [span_photos(X[None, classes == c], nothing) for c in range(len(self.classes_))]
-        self.bases_ = [_kept(span, self.components) for span in spans]
-        self._stack = stack_spans(spans, nothing, nothing, self.components, "kept")
+        kept = [int(count_components(span.own_variance[0], components)) for span in spans]
+        self.bases_ = [span.own[0, :count] for span, count in zip(spans, kept, strict=True)]
+        self._stack = stack_spans(spans, components, "kept")
         return self
 
     def distances(self, X: Any) -> Floats:
@@ -102,7 +105,3 @@ class NearestSubspace(ClassifierMixin, BaseEstimator):
         # Lines through the origin cannot tell round blobs in the plane apart, and that is what the check looks at.
         tags.classifier_tags.poor_score = True
         return tags
-
-
-def _kept(span: PatchSpans, components: float | int) -> Floats:
-    return span.own[0, : int(span.own_counts(components)[0])]

@@ -13,17 +13,13 @@ from lightproof import modelfile
 from lightproof.aggregate import combine, contributions
 from lightproof.errors import BadLabels, BadModelFile, NotFitted, UnknownPerson
 from lightproof.features import PatchRCDT
-from lightproof.images import Images
-from lightproof.labels import check_label, check_labels, label_array, sort_labels
-from lightproof.settings import FEATURE_SETTINGS, PRESETS, check_components, check_settings
-from lightproof.subspaces import PatchSpans, SubspaceStack, principal_directions, residuals, span_photos, stack_spans
+from lightproof.images import Images, check_images, refuse_blank
+from lightproof.labels import check_label, check_labels, label_array
+from lightproof.people import BLOCK, People, validated_components
+from lightproof.settings import FEATURE_SETTINGS, PRESETS, check_components, check_settings, plain
+from lightproof.stack import residuals
+from lightproof.subspaces import PatchSpans, SharedSpan
 from lightproof.types import Array, Floats
-
-BLOCK = 32
-"""Probes identified at a time: memory stays bounded however many there are."""
-
-VALIDATION_SPLIT = 0.66
-"""Share of each person's photos that the paper's rule trains on; the rest validates."""
 
 
 class FaceRecognizer(ClassifierMixin, BaseEstimator):
@@ -40,11 +36,12 @@ class FaceRecognizer(ClassifierMixin, BaseEstimator):
     size, smoothing, light, gradient, cell, overlap, n_angles, angle_scheme, dtype : default=None
         How the features are made; see :class:`lightproof.PatchRCDT`.
     span : {"kept", "joint"}, default=None
-        How photos and translation vectors make a subspace; see :func:`lightproof.subspaces.stack_spans`.
+        How photos and translation vectors make a subspace; see :func:`lightproof.stack.stack_spans`.
     components : float, int or "validate", default=None
-        Size of a subspace. A float in (0, 1] is the share of variance (``span="kept"``) or of singular values
-        (``"joint"``) to keep; an int is the number of basis vectors, translation vectors included; ``"validate"`` is
-        the paper's rule: on 66 % of each person's photos, the smallest number that names most of the others.
+        Size of a subspace. A float in (0, 1] is the share to keep: of the variance beyond the translation vectors
+        (``span="kept"``) or of the sum of singular values (``"joint"``). An int is the number of basis vectors,
+        translation vectors included; ``"kept"`` keeps those in any case. ``"validate"`` is the paper's rule: spanned
+        by two thirds of each person's photos, the smallest number that names most of the others.
     aggregate : {"sum", "normalized"}, default=None
         How the distances of all patches become one; see :mod:`lightproof.aggregate`.
     random_state : int, default=0
@@ -104,11 +101,11 @@ class FaceRecognizer(ClassifierMixin, BaseEstimator):
 
     def settings(self) -> dict[str, Any]:
         """Return every setting: the preset's value, or the override."""
-        check_settings(type(self).__name__, {"preset": self.preset})
+        check_settings(type(self).__name__, {"preset": self.preset, "random_state": self.random_state})
         given = {name: getattr(self, name) for name in PRESETS[self.preset]}
         settings = PRESETS[self.preset] | {name: value for name, value in given.items() if value is not None}
         check_settings(type(self).__name__, settings)
-        return settings
+        return plain(settings)
 
     def fit(self, X: Images, y: Any) -> Self:
         """Enroll everybody in ``y``, and nobody else.
@@ -121,14 +118,18 @@ class FaceRecognizer(ClassifierMixin, BaseEstimator):
             Who is on each image; labels of any hashable type.
         """
         settings = self.settings()
-        extractor = _extractor(settings).fit(X)
-        vectors = extractor.patch_vectors(X)
-        labels = check_labels(y, len(vectors))
-        shared = _shared_directions(extractor)
+        extractor = PatchRCDT(**{name: settings[name] for name in FEATURE_SETTINGS}).fit(X)
+        images = extractor.check(X)
+        refuse_blank(images)
+        labels = check_labels(y, len(images))
+        vectors = extractor.patch_vectors(images)
+        shared = SharedSpan.of(extractor.translation_)
         if settings["components"] == "validate":
-            settings["components"] = _validated_components(vectors, labels, extractor, settings, self.random_state)
-        self._adopt(settings, extractor, shared, _span_people(vectors, labels, shared))
-        return self
+            settings["components"] = validated_components(vectors, labels, shared, settings, int(self.random_state))
+        people = People.of(vectors, labels, shared, settings)
+        _ = people.stack  # laid out now, so that the first answer is not the slow one
+        self._extractor, self._params = extractor, plain(self.get_params())
+        return self._adopt(people)
 
     def enroll(self, label: Hashable, images: Images) -> Self:
         """Add one person, or more photos of one who is there; nobody else is touched.
@@ -142,14 +143,10 @@ class FaceRecognizer(ClassifierMixin, BaseEstimator):
         if hasattr(images, "__len__") and len(images) == 0:
             raise BadLabels(f"Label {label!r}", "enrolled with at least one image", "none")
         if not hasattr(self, "_people"):
-            return self.fit(images, [label] * len(images))
-        samples = self._extractor.patch_vectors(images).transpose(1, 0, 2)
-        if label in self._people:
-            before = self._people[label].samples(self._shared).astype(samples.dtype)
-            samples = np.concatenate([before, samples], axis=1)
-        people = self._people | {label: span_photos(samples, self._shared)}
-        self._adopt(self.settings_, self._extractor, self._shared, people)
-        return self
+            return self.fit(images, [label] * len(check_images(images)))
+        checked = self._extractor.check(images)
+        refuse_blank(checked)
+        return self._adopt(self._people.adding(label, self._extractor.patch_vectors(checked)))
 
     def forget(self, label: Hashable) -> Self:
         """Remove one person; nobody else is touched.
@@ -160,11 +157,9 @@ class FaceRecognizer(ClassifierMixin, BaseEstimator):
         """
         people = self._known("forget")
         label = check_label(label)
-        if label not in people:
-            raise UnknownPerson(label, list(people))
-        others = {name: spans for name, spans in people.items() if name != label}
-        self._adopt(self.settings_, self._extractor, self._shared, others)
-        return self
+        if label not in people.spans:
+            raise UnknownPerson(label, list(people.spans))
+        return self._adopt(people.removing(label))
 
     def distances(self, X: Images) -> Floats:
         r"""Distance :math:`d^c` of each image to each person, eq. (dis); the smallest is the answer.
@@ -245,7 +240,8 @@ class FaceRecognizer(ClassifierMixin, BaseEstimator):
         if distances.shape[1] == 1:
             return np.zeros_like(distances)
         others = (distances.sum(axis=1, keepdims=True) - distances) / (distances.shape[1] - 1)
-        return 1 - distances / np.where(others > 0, others, 1)
+        relative: Floats = np.divide(distances, others, out=np.ones_like(distances), where=others > 0)
+        return 1 - relative
 
     def score(self, X: Images, y: Any, sample_weight: Any = None) -> float:
         """Share of the images that are named correctly; labels may be of any type.
@@ -263,13 +259,15 @@ class FaceRecognizer(ClassifierMixin, BaseEstimator):
     def save(self, path: str | Path) -> None:
         """Write everything to one file, without pickle; an interrupted save leaves the old file as it was.
 
+        Labels must be str, int, float or bool: what JSON can hold.
+
         Parameters
         ----------
         path : str or Path
         """
         people = self._known("save")
-        settings = {"settings": self.settings_, "shape": (self.grid_.height, self.grid_.width)}
-        modelfile.write(Path(path), {"params": self.get_params(), **settings}, people)
+        facts = {"params": self._params, "settings": people.settings, "shape": [self.grid_.height, self.grid_.width]}
+        modelfile.write(Path(path), facts, {label: (s.own, s.coordinates) for label, s in people.spans.items()})
 
     @classmethod
     def load(cls, path: str | Path) -> Self:
@@ -280,102 +278,48 @@ class FaceRecognizer(ClassifierMixin, BaseEstimator):
         path : str or Path
         """
         path = Path(path)
-        facts, people = modelfile.read(path)
+        facts, arrays = modelfile.read(path)
         try:
             recognizer = cls(**facts["params"])
             settings = {name: facts["settings"][name] for name in PRESETS["authors"]}
             check_settings(cls.__name__, settings)
             check_components(cls.__name__, settings["components"])
-            extractor = _extractor(settings).lay_grid(facts["shape"])
+            extractor = PatchRCDT(**{name: settings[name] for name in FEATURE_SETTINGS}).lay_grid(facts["shape"])
         except (KeyError, TypeError, IndexError, ValueError) as problem:
             raise BadModelFile(path, f"settings that are not legal ({problem})") from None
-        shared = _shared_directions(extractor)
-        D = extractor.translation_.shape[1]
-        for label, spans in people.items():
-            if spans.own.shape[::2] != (extractor.grid_.n_patches, D) or spans.n_shared != len(shared):
+        shared = SharedSpan.of(extractor.translation_)
+        for label, (own, coordinates) in arrays.items():
+            fits = own.shape[::2] == (extractor.grid_.n_patches, extractor.translation_.shape[1])
+            if not fits or coordinates.shape[2] != len(shared.vectors) + own.shape[1]:
                 raise BadModelFile(path, f"arrays of other patches than the settings ask for, for {label!r}")
-            if spans.own.dtype != np.dtype(settings["dtype"]):
-                raise BadModelFile(path, f"{spans.own.dtype} numbers where the settings say {settings['dtype']}")
-        recognizer._adopt(settings, extractor, shared, people)
-        return recognizer
+            if own.dtype != np.dtype(settings["dtype"]):
+                raise BadModelFile(path, f"{own.dtype} numbers where the settings say {settings['dtype']}")
+        spans = {label: PatchSpans(own, coordinates, shared) for label, (own, coordinates) in arrays.items()}
+        recognizer._extractor, recognizer._params = extractor, plain(recognizer.get_params())
+        return recognizer._adopt(People(settings, shared, spans))
 
-    def _adopt(
-        self, settings: dict[str, Any], extractor: PatchRCDT, shared: Floats, people: dict[Hashable, PatchSpans]
-    ) -> None:
+    def _adopt(self, people: People) -> Self:
         """Take on a whole new state at once, so that an error before this line changes nothing."""
-        order = sort_labels(people)
-        people = {label: people[label] for label in order}
-        self._stack = _stack(list(people.values()), extractor, shared, settings) if people else None
-        self.settings_, self.grid_ = settings, extractor.grid_
-        self.classes_ = label_array(order)
-        self._extractor, self._shared, self._people = extractor, shared, people
+        self._people, self.settings_, self.grid_ = people, people.settings, self._extractor.grid_
+        self.classes_ = label_array(list(people.spans))
+        return self
 
-    def _known(self, wanted: str) -> dict[Hashable, PatchSpans]:
-        if not getattr(self, "_people", None):
+    def _known(self, wanted: str) -> People:
+        if not self.__sklearn_is_fitted__():
             raise NotFitted(type(self).__name__, wanted, "fit or enroll")
         return self._people
 
     def _patch_residuals(self, X: Images) -> Iterator[Floats]:
         """Yield the patch distances of some images at a time, shape (K, b, C)."""
         images = self._extractor.check(X)
-        assert self._stack is not None
+        refuse_blank(images)
         for start in range(0, len(images), BLOCK):
-            yield residuals(self._extractor.vectors_of(images[start : start + BLOCK]), self._stack)
+            yield residuals(self._extractor.vectors_of(images[start : start + BLOCK]), self._people.stack)
 
     def __sklearn_is_fitted__(self) -> bool:
-        return bool(getattr(self, "_people", None))
+        return hasattr(self, "_people") and len(self._people.spans) > 0
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.three_d_array, tags.input_tags.two_d_array = True, False
         return tags
-
-
-def _extractor(settings: dict[str, Any]) -> PatchRCDT:
-    return PatchRCDT(**{name: settings[name] for name in FEATURE_SETTINGS})
-
-
-def _shared_directions(extractor: PatchRCDT) -> Floats:
-    """Orthonormal basis of the translation vectors, shape (t, D); a single angle makes them collinear."""
-    found = principal_directions(extractor.translation_)
-    return found.vectors[found.strengths > 0]
-
-
-def _span_people(vectors: Floats, labels: list[Hashable], shared: Floats) -> dict[Hashable, PatchSpans]:
-    photos: dict[Hashable, list[int]] = {}
-    for i, label in enumerate(labels):
-        photos.setdefault(label, []).append(i)
-    return {label: span_photos(vectors[rows].transpose(1, 0, 2), shared) for label, rows in photos.items()}
-
-
-def _stack(people: list[PatchSpans], extractor: PatchRCDT, shared: Floats, settings: dict[str, Any]) -> SubspaceStack:
-    return stack_spans(people, shared, extractor.translation_, settings["components"], settings["span"])
-
-
-def _validated_components(
-    vectors: Floats, labels: list[Hashable], extractor: PatchRCDT, settings: dict[str, Any], seed: int
-) -> int:
-    """Choose the smallest number of components that names most of the photos held back."""
-    known = sort_labels(labels)
-    whose = np.array([known.index(label) for label in labels])
-    training = np.zeros(len(labels), bool)
-    rng = np.random.default_rng(seed)
-    for c, label in enumerate(known):
-        photos = rng.permutation(np.flatnonzero(whose == c))
-        if len(photos) < 2:
-            raise BadLabels(f"Label {label!r}", "on 2 or more images for components='validate'", str(len(photos)))
-        training[photos[: max(1, int(VALIDATION_SPLIT * len(photos)))]] = True
-    shared = _shared_directions(extractor)
-    spans = _span_people(vectors[training], [labels[i] for i in np.flatnonzero(training)], shared)
-    people = [spans[label] for label in known]
-    best, chosen = -1.0, 1
-    for count in range(1, len(shared) + max(person.own.shape[1] for person in people) + 1):
-        stack = _stack(people, extractor, shared, settings | {"components": count})
-        blocks = np.array_split(vectors[~training], 1 + int(np.count_nonzero(~training)) // BLOCK)
-        nearest = np.concatenate(
-            [combine(residuals(block, stack), settings["aggregate"]).argmin(axis=1) for block in blocks]
-        )
-        accuracy = float(np.mean(nearest == whose[~training]))
-        if accuracy > best:
-            best, chosen = accuracy, count
-    return chosen

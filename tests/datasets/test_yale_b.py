@@ -48,7 +48,7 @@ def test_what_is_skipped_is_said(tmp_path):
         "yaleB01/DEADJOE: not a photo of this person",
         "yaleB01/yaleB01_P00.info: not a photo of this person",
         "yaleB01/yaleB01_P00A+095E+00.pgm.bad: marked bad by its makers",
-        "yaleB01/yaleB01_P00_Ambient.pgm: ambient light only",
+        "yaleB01/yaleB01_P00_Ambient.pgm: with ambient light only",
     )
 
 
@@ -81,6 +81,14 @@ def test_one_missing_photo_is_named(tmp_path):
     expected = r"415/380/677/451/490 .*; 1 missing: yaleB27/yaleB27_P00A-070E\+45\.pgm\.$"
     with pytest.raises(DatasetMissing, match=expected):
         load_yale_b(root)
+
+
+def test_photos_that_should_not_be_there_are_named(tmp_path):
+    root = fake_yale(tmp_path, PEOPLE, YALE_LIGHTS)
+    expected = r"18 too many: yaleB11/yaleB11_P00A\+050E-40\.pgm, .* and 12 more\.$"
+    with pytest.raises(DatasetMissing, match=expected) as seen:
+        load_yale_b(root)
+    assert "missing" not in str(seen.value)
 
 
 def test_the_bad_list_and_the_lights_make_the_official_counts():
@@ -121,4 +129,4 @@ def test_the_real_set_has_the_official_counts(yale):
     assert len(set(yale.labels)) == 38
     reasons = [line.split(": ")[1] for line in yale.skipped]
     assert reasons.count("marked bad by its makers") == 18
-    assert reasons.count("ambient light only") == 38
+    assert reasons.count("with ambient light only") == 38

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -109,7 +110,23 @@ def test_the_patches_of_why_add_up_to_the_margin(demo, people):
     assert favor.sum() == pytest.approx(distances[second] - distances[first], rel=1e-3)
 
 
-def test_the_page_of_the_demo_shows_every_method_and_escapes_names(demo):
+def test_names_are_escaped(people):
+    strange = replace(people, labels=np.char.replace(people.labels, "person-00", "<b>Ann</b>"))
+    page = demo_page(run_demo(strange), n_shown=3)
+    assert "&lt;b&gt;Ann" in page
+    assert "<b>Ann" not in page
+
+
+def test_the_published_figures_are_those_of_the_paper():
+    assert YALE["Test 1", "log + R-CDT + NS"] == (100.0, 98.9, 96.6, 95.7)
+    assert YALE["Test 2", "log + R-CDT + NS"] == (98.9, 95.5, 95.5, 96.3)
+    assert YALE["Test 1", METHOD] == (100.0, 98.8, 96.2, 94.4)
+    assert YALE["Test 2", METHOD] == (98.4, 95.5, 92.4, 91.8)
+    assert [YALE_PROJECTIONS[c][m] for c, m in ((16, 2), (8, 8), (4, 45))] == [35.1, 69.7, 89.3]
+    assert [YALE_OVERLAPS[c][o] for c, o in ((8, 2), (4, 2))] == [73.2, 93.4]
+
+
+def test_the_page_of_the_demo_shows_every_method(demo):
     page = demo_page(demo, n_shown=2)
     assert page.count("<figure") == 2 * 5 + 2 * 4
     for line in demo_table(demo).lines:

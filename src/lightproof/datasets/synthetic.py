@@ -10,25 +10,12 @@ from numpy.typing import NDArray
 from scipy.ndimage import gaussian_filter
 
 from lightproof.datasets.base import FaceSet
+from lightproof.datasets.protocols import YALE_LIGHTS, Light
 from lightproof.datasets.rendering.fields import Field
 from lightproof.datasets.rendering.surface import Surface, make_surface
 from lightproof.errors import BadParameter
 
-Light = tuple[float, float]
-
 # fmt: off
-YALE_LIGHTS: tuple[Light, ...] = (
-    (-130, 20), (-120, 0), (-110, -20), (-110, 15), (-110, 40), (-110, 65), (-95, 0), (-85, -20),
-    (-85, 20), (-70, -35), (-70, 0), (-70, 45), (-60, -20), (-60, 20), (-50, -40), (-50, 0),
-    (-35, -20), (-35, 15), (-35, 40), (-35, 65), (-25, 0), (-20, -40), (-20, -10), (-20, 10),
-    (-15, 20), (-10, -20), (-10, 0), (-5, -10), (-5, 10), (0, -35), (0, -20), (0, 0),
-    (0, 20), (0, 45), (0, 90), (5, -10), (5, 10), (10, -20), (10, 0), (15, 20),
-    (20, -40), (20, -10), (20, 10), (25, 0), (35, -20), (35, 15), (35, 40), (35, 65),
-    (50, -40), (50, 0), (60, -20), (60, 20), (70, -35), (70, 0), (70, 45), (85, -20),
-    (85, 20), (95, 0), (110, -20), (110, 15), (110, 40), (110, 65), (120, 0), (130, 20),
-)
-"""The 64 lights of Extended Yale B as (azimuth, elevation) in degrees, sorted."""
-
 YALE_LIGHTS_DEFAULT: tuple[Light, ...] = (
     (0, 0), (-10, 0), (5, 10), (20, -10), (-20, 10), (35, 15), (-35, -20), (0, 45),
     (-50, 0), (50, 0), (60, 20), (-70, 0), (70, -35), (-85, 20), (110, 40), (-110, -20),

@@ -11,14 +11,14 @@ Recognition under Variable Lighting", PAMI 2005.
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Final
 
 import numpy as np
 
 from lightproof.datasets.base import FaceSet
-from lightproof.datasets.protocols import yale_subset
-from lightproof.datasets.synthetic import YALE_LIGHTS
+from lightproof.datasets.protocols import YALE_LIGHTS, yale_subset
 from lightproof.errors import DatasetMissing
 from lightproof.pixels import read_grey
 
@@ -48,7 +48,9 @@ _PERSON = re.compile(r"yaleB\d{2}")
 _PHOTO = re.compile(r"(?P<person>yaleB\d{2})_P00A(?P<azimuth>[+-]\d{3})E(?P<elevation>[+-]\d{2})\.pgm")
 
 
-def load_yale_b(folder: str | Path, complete: bool = True) -> FaceSet:
+def load_yale_b(
+    folder: str | Path, complete: bool = True, *, progress: Callable[[Iterable[int]], Iterable[int]] = iter
+) -> FaceSet:
     """Read Extended Yale B from disk.
 
     ===================  =========
@@ -67,6 +69,8 @@ def load_yale_b(folder: str | Path, complete: bool = True) -> FaceSet:
         ``CroppedYale``, or the folder it lies in.
     complete : bool, default=True
         Refuse a folder in which photos are missing. False takes what is there.
+    progress : callable
+        Wraps the loop over the photos, to show how far it is.
 
     Returns
     -------
@@ -83,7 +87,8 @@ def load_yale_b(folder: str | Path, complete: bool = True) -> FaceSet:
         counts = np.bincount(yale_subset(lights[:, 0], lights[:, 1]), minlength=5)
         _check_complete(folder, set(files), tuple(counts.tolist()))
     images = np.empty((len(photos), *SHAPE), np.uint8)
-    for i, (path, _) in enumerate(photos):
+    for i in progress(range(len(photos))):
+        path = photos[i][0]
         image = read_grey(path)
         if image.shape != SHAPE:
             legal = f"{SHAPE[0]} x {SHAPE[1]} pixels as in {_LEGAL}"
@@ -125,18 +130,17 @@ def _list_photos(folder: Path) -> tuple[list[tuple[Path, re.Match[str]]], list[s
 def _why_skipped(name: str) -> str:
     if name.endswith(".bad"):
         return "marked bad by its makers"
-    return "ambient light only" if "_Ambient" in name else "not a photo of this person"
+    return "with ambient light only" if "_Ambient" in name else "not a photo of this person"
 
 
 def _check_complete(folder: Path, found: set[str], counts: tuple[int, ...]) -> None:
-    lit = {f"{person}/{person}_P00A{a:+04d}E{e:+03d}.pgm" for person in PEOPLE for a, e in YALE_LIGHTS}
-    missing = sorted(lit - found - {f"{p}/{p}_P00{light}.pgm" for p, lights in BAD.items() for light in lights})
-    if not missing and counts == SUBSET_COUNTS:
+    taken = {f"{person}/{person}_P00A{a:+04.0f}E{e:+03.0f}.pgm" for person in PEOPLE for a, e in YALE_LIGHTS}
+    good = taken - {f"{person}/{person}_P00{light}.pgm" for person, lights in BAD.items() for light in lights}
+    if found == good:
         return
-    got = (
-        f"{_slashed(counts)} photos in the training set and subsets 1-4 instead of {_slashed(SUBSET_COUNTS)}; "
-        f"{len(missing)} missing: {_some(missing)}"
-    )
+    got = f"{_slashed(counts)} photos in the training set and subsets 1-4 instead of {_slashed(SUBSET_COUNTS)}"
+    for what, names in (("missing", sorted(good - found)), ("too many", sorted(found - good))):
+        got += f"; {len(names)} {what}: {_some(names)}" if names else ""
     raise DatasetMissing(folder, f"all of {_LEGAL}", got)
 
 

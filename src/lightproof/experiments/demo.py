@@ -10,23 +10,19 @@ import numpy as np
 
 from lightproof.baselines import hog_neighbor, pixel_neighbor
 from lightproof.datasets.base import FaceSet
-from lightproof.datasets.protocols import Split, yale_test_2
+from lightproof.datasets.protocols import Split, yale_subset, yale_test_2
 from lightproof.datasets.synthetic import make_relit_faces
 from lightproof.recognizer import FaceRecognizer
 from lightproof.types import Array, Floats
 
-SEVERITIES: Final = {
-    1: "mild: up to 25° aside",
-    2: "slanting: up to 60°",
-    3: "from the side: up to 95°",
-    4: "from behind, or from above",
-}
+SEVERITIES: Final = {1: "mild", 2: "slanting", 3: "side", 4: "behind or above"}
+"""Names of the subsets of the lights: up to 25 degrees aside, up to 60, up to 95, and farther or straight above."""
 
 OURS: Final = "lightproof, log"
 
 METHODS: Final[dict[str, Callable[[], Any]]] = {
-    "raw pixels + nearest neighbor": pixel_neighbor,
-    "HoG + nearest neighbor": hog_neighbor,
+    "raw pixels, nearest": pixel_neighbor,
+    "HoG, nearest": hog_neighbor,
     "lightproof": FaceRecognizer,
     OURS: lambda: FaceRecognizer(light="log"),
 }
@@ -98,6 +94,5 @@ def why_not_second(demo: Demo, photo: int) -> tuple[str, str, Floats]:
 def _frontal_pick(faces: FaceSet) -> int:
     """Place of the light at azimuth 0, elevation 0 among the training lights of a person."""
     first = faces.take(faces.labels == faces.labels[0])
-    training = (np.abs(first.azimuths) <= 10) & (np.abs(first.elevations) <= 20)
-    frontal = (first.azimuths == 0) & (first.elevations == 0)
-    return int(np.flatnonzero(frontal[training])[0])
+    training = first.take(yale_subset(first.azimuths, first.elevations) == 0)
+    return int(np.flatnonzero((training.azimuths == 0) & (training.elevations == 0))[0])

@@ -24,8 +24,11 @@ figure { margin: 0 } figcaption { font-size: .78rem; line-height: 1.3 }
 img { max-width: 100%; border-radius: 4px } .face img { width: 100% }
 .right { color: #1a7f37 } .wrong { color: #cf222e }
 .faces, .why { display: grid; gap: .8rem; margin-bottom: 1.4rem; grid-template-columns: repeat(5, 1fr) }
-.why { grid-template-columns: repeat(4, 1fr); max-width: 46rem }
-@media (max-width: 40rem) { .faces, .why { grid-template-columns: repeat(2, 1fr) } }
+.why { grid-template-columns: repeat(4, 1fr) }
+@media (max-width: 40rem) {
+  .faces { grid-template-columns: repeat(3, 1fr) } .why { grid-template-columns: repeat(2, 1fr) }
+  th, td { padding: .3rem .4rem; font-size: .8rem }
+}
 @media (prefers-color-scheme: dark) {
   body { color: #e6edf3; background: #0d1117 } th, td { border-color: #30363d } .lead { color: #8d96a0 }
   .right { color: #3fb950 } .wrong { color: #f85149 } .chart { background: #fff }
@@ -38,20 +41,22 @@ def demo_page(demo: Demo, n_shown: int = 4) -> str:
     people = len(np.unique(demo.faces.labels))
     chart = accuracy_chart(
         {method: [demo.accuracy(method, s) for s in SEVERITIES] for method in METHODS},
-        [name.split(":")[0].split(",")[0] for name in SEVERITIES.values()],
+        list(SEVERITIES.values()),
     )
     body = [
         "<h1>Faces under hard light</h1>",
         f"<p class=lead>{people} rendered people, one evenly lit photo enrolled of each, "
         f"{sum(map(len, demo.split.probes.values()))} photos to name. Nobody was trained on anything.</p>",
         _table(demo_table(demo), strong=OURS),
+        "<p>Photos named correctly, in percent, by where the light comes from: mild is up to 25° aside, slanting up to "
+        "60°, side up to 95°; the last is lit from behind the ear or from straight above.</p>",
         _image(chart, "accuracy by light", "chart"),
         "<h2>What the methods saw</h2>",
         "<p>First the enrolled photo, then one photo of each kind of light, with the name each method gave.</p>",
         *(_person(demo, str(name)) for name in np.unique(demo.faces.labels)[:n_shown]),
         "<h2>Why this person and not the next</h2>",
-        "<p>Blue patches are nearer to the person named than to the runner-up, red ones nearer to the runner-up. "
-        "The patches add up to the decision.</p>",
+        f"<p>By the method “{OURS}”. Blue patches are nearer to the person named than to the runner-up, red ones "
+        "nearer to the runner-up. What they add up to is the decision.</p>",
         *(_why(demo, photo) for photo in _telling_photos(demo)),
     ]
     return _page("lightproof demo", body)
@@ -95,7 +100,7 @@ def _verdicts(demo: Demo, photo: int) -> Iterable[str]:
     for method in METHODS:
         right = demo.answers[method][photo] == demo.faces.labels[photo]
         mark, kind = ("✓", "right") if right else ("✗", "wrong")
-        short = method.replace(" + nearest neighbor", "")
+        short = method.replace(", nearest", "")
         yield f"<span class={kind}>{mark} {escape(short)}: {escape(str(demo.answers[method][photo]))}</span>"
 
 
@@ -116,12 +121,12 @@ def _why(demo: Demo, photo: int) -> str:
     first, second, favor = why_not_second(demo, photo)
     shown = {str(demo.faces.labels[i]): int(i) for i in demo.split.gallery}
     overlaid = _image(png_of(overlay_map(demo.faces.images[photo], favor), 2), "map of patches")
-    share = 100 * float(np.mean(favor > 0))
+    speaks_for, against = float(favor[favor > 0].sum()), float(-favor[favor < 0].sum())
     cells = [
         _face(demo, photo, "the photo to name"),
         _face(demo, shown[first], f"<b>{escape(first)}</b>: the answer"),
         _face(demo, shown[second], f"{escape(second)}: the runner-up"),
-        _captioned(overlaid, f"{share:.0f} % of the patches speak for the answer"),
+        _captioned(overlaid, f"blue adds {speaks_for:.2f} for the answer, red takes {against:.2f} away"),
     ]
     return f"<div class=why>{''.join(cells)}</div>"
 

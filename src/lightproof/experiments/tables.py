@@ -21,9 +21,10 @@ class TextTable:
 
 def demo_table(demo: Demo) -> TextTable:
     """Accuracy of every method by severity of the light."""
-    head = ["method", *(f"{name} ({len(demo.split.probes[s])})" for s, name in SEVERITIES.items())]
+    head = ["method", *SEVERITIES.values()]
     lines = [[method, *(f"{demo.accuracy(method, s):.1f}" for s in SEVERITIES)] for method in METHODS]
-    return TextTable("Named correctly, %, from one photo a person", head, lines)
+    lines.append(["photos", *(str(len(demo.split.probes[s])) for s in SEVERITIES)])
+    return TextTable("Named correctly from one photo a person, %, by where the light comes from", head, lines)
 
 
 def yale_tables(rows: Sequence[Row]) -> list[TextTable]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
@@ -58,7 +58,7 @@ class Experiment:
 
     @property
     def title(self) -> str:
-        """Return a line for a progress bar."""
+        """Return a line that tells it from the others."""
         return f"{self.protocols[0].name}, {self.preset}: {self.method} ({self.gallery})"
 
 
@@ -93,30 +93,35 @@ def run(experiment: Experiment, faces: FaceSet, images: Mapping[str, Array]) -> 
     recognizer = FaceRecognizer(experiment.preset, **experiment.overrides)
     pixels = images[recognizer.settings()["smoothing"]]
     hits: dict[int, list[Array]] = {subset: [] for subset in experiment.subsets}
-    seconds = dict.fromkeys(experiment.subsets, 0.0)
+    seconds, fitting = dict.fromkeys(experiment.subsets, 0.0), 0.0
     notes = []
     for protocol in experiment.protocols:
         split = protocol.split(faces)
         start = time.perf_counter()
         recognizer.fit(pixels[split.gallery], faces.labels[split.gallery])
-        fitting = time.perf_counter() - start
+        fitting += time.perf_counter() - start
         for subset in experiment.subsets:
             start = time.perf_counter()
             probes = split.probes[subset]
             hits[subset].append(recognizer.predict(pixels[probes]) == faces.labels[probes])
-            seconds[subset] += time.perf_counter() - start + fitting
+            seconds[subset] += time.perf_counter() - start
         if recognizer.settings()["components"] == "validate":
             notes.append(f"{experiment.title}: validation chose {recognizer.settings_['components']} components")
-    return Outcome(list(_rows(experiment, hits, seconds)), notes)
+    return Outcome(list(_rows(experiment, hits, seconds, fitting)), notes)
 
 
-def shrink(faces: FaceSet, smoothing: str) -> Array:
+def shrink(
+    faces: FaceSet, smoothing: str, progress: Callable[[Iterable[int]], Iterable[int]] = iter, block: int = 64
+) -> Array:
     """Bring all photos to the size of the presets once, so that no experiment repeats it."""
     size = FaceRecognizer().settings()["size"]
-    return bring_to_size(faces.images, size, np.float32, smoothing)
+    starts = progress(range(0, len(faces), block))
+    return np.concatenate([bring_to_size(faces.images[i : i + block], size, np.float32, smoothing) for i in starts])
 
 
-def _rows(experiment: Experiment, hits: dict[int, list[Array]], seconds: dict[int, float]) -> Iterator[Row]:
+def _rows(
+    experiment: Experiment, hits: dict[int, list[Array]], seconds: dict[int, float], fitting: float
+) -> Iterator[Row]:
     whole = [np.concatenate(parts) for parts in zip(*hits.values(), strict=True)]
     judged: list[tuple[int | str, list[Array]]] = list(hits.items())
     if len(hits) == len(SUBSETS):
@@ -134,7 +139,7 @@ def _rows(experiment: Experiment, hits: dict[int, list[Array]], seconds: dict[in
             std=float(np.std(shares, ddof=1)) if len(shares) > 1 else None,
             n=len(galleries[0]),
             published=experiment.published.get(subset) if isinstance(subset, int) else None,
-            seconds=seconds[subset] if isinstance(subset, int) else sum(seconds.values()),
+            seconds=fitting + (seconds[subset] if isinstance(subset, int) else sum(seconds.values())),
         )
 
 

@@ -1,0 +1,123 @@
+"""Photos of many people -> their spans, and how many components to keep."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any, Self
+
+import numpy as np
+
+from lightproof.aggregate import combine
+from lightproof.errors import BadLabels
+from lightproof.labels import sort_labels
+from lightproof.stack import SubspaceStack, residuals, stack_spans
+from lightproof.subspaces import PatchSpans, SharedSpan, span_photos
+from lightproof.types import Array, Floats
+
+BLOCK = 32
+"""Probes compared at a time: memory stays bounded however many there are."""
+
+
+@dataclass(frozen=True, eq=False)
+class People:
+    """Everybody enrolled, under one set of settings. Never changed: adding or removing somebody makes another.
+
+    Attributes
+    ----------
+    settings : dict
+        ``components``, ``span`` and ``aggregate`` are used here.
+    shared : SharedSpan
+        Of the translation vectors.
+    spans : dict of label to PatchSpans
+        In the order of the labels.
+    """
+
+    settings: dict[str, Any]
+    shared: SharedSpan
+    spans: dict[Hashable, PatchSpans]
+
+    @classmethod
+    def of(cls, vectors: Floats, labels: Sequence[Hashable], shared: SharedSpan, settings: dict[str, Any]) -> Self:
+        """Span everybody's photos; ``vectors`` has shape (n, K, D), ``labels`` length n."""
+        photos: dict[Hashable, list[int]] = {}
+        for i, label in enumerate(labels):
+            photos.setdefault(label, []).append(i)
+        spans = {label: span_photos(vectors[rows].transpose(1, 0, 2), shared) for label, rows in photos.items()}
+        return cls(settings, shared, _ordered(spans))
+
+    @cached_property
+    def stack(self) -> SubspaceStack:
+        """Everybody's bases, laid out when first asked for."""
+        return stack_spans(list(self.spans.values()), self.settings["components"], self.settings["span"])
+
+    def adding(self, label: Hashable, vectors: Floats) -> Self:
+        """Add photos of one person, new or known; ``vectors`` has shape (L, K, D)."""
+        samples = vectors.transpose(1, 0, 2)
+        if label in self.spans:
+            samples = np.concatenate([self.spans[label].samples().astype(samples.dtype), samples], axis=1)
+        return replace(self, spans=_ordered(self.spans | {label: span_photos(samples, self.shared)}))
+
+    def removing(self, label: Hashable) -> Self:
+        """Remove one person."""
+        return replace(self, spans={name: spans for name, spans in self.spans.items() if name != label})
+
+    def nearest(self, vectors: Floats) -> Array:
+        """Place of the nearest person of each image, (n, K, D) -> (n,)."""
+        blocks = [vectors[start : start + BLOCK] for start in range(0, len(vectors), BLOCK)]
+        rule = self.settings["aggregate"]
+        return np.concatenate([combine(residuals(block, self.stack), rule).argmin(axis=1) for block in blocks])
+
+
+def validated_components(
+    vectors: Floats, labels: Sequence[Hashable], shared: SharedSpan, settings: dict[str, Any], seed: int
+) -> int:
+    """Choose the paper's number of components: the smallest that names most of the photos held back.
+
+    Parameters
+    ----------
+    vectors : ndarray of shape (n, K, D)
+    labels : sequence of length n
+    shared : SharedSpan
+    settings : dict
+        ``components`` is what is being chosen.
+    seed : int
+        Of the split.
+
+    Returns
+    -------
+    int
+        Basis vectors, translation vectors included.
+    """
+    training = training_part(labels, seed)
+    known = [label for label, marked in zip(labels, training, strict=True) if marked]
+    people = People.of(vectors[training], known, shared, settings)
+    place = {label: i for i, label in enumerate(people.spans)}
+    truth = np.array([place[label] for label in labels])[~training]
+    best, chosen = -1.0, 1
+    for count in range(1, max(int(spans.rank.max()) for spans in people.spans.values()) + 1):
+        fewer = replace(people, settings=settings | {"components": count})
+        accuracy = float(np.mean(fewer.nearest(vectors[~training]) == truth))
+        if accuracy > best:
+            best, chosen = accuracy, count
+    return chosen
+
+
+def training_part(labels: Sequence[Hashable], seed: int) -> Array:
+    """Mark two thirds of each person's photos, drawn at random, shape (n,); the others validate."""
+    people = list(dict.fromkeys(labels))
+    if len(people) < 2:
+        raise BadLabels("y", "of 2 or more people for components='validate'", f"{len(people)}")
+    rng = np.random.default_rng(seed)
+    marked = np.zeros(len(labels), bool)
+    for person in people:
+        photos = [i for i, label in enumerate(labels) if label == person]
+        if len(photos) < 2:
+            raise BadLabels(f"Label {person!r}", "on 2 or more images for components='validate'", str(len(photos)))
+        marked[rng.permutation(photos)[: max(1, len(photos) * 2 // 3)]] = True
+    return marked
+
+
+def _ordered(spans: dict[Hashable, PatchSpans]) -> dict[Hashable, PatchSpans]:
+    return {label: spans[label] for label in sort_labels(spans)}

@@ -1,0 +1,166 @@
+"""Spans of everybody -> bases; vectors -> distances to all of them at once."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+
+from lightproof.subspaces import PatchSpans, count_components
+from lightproof.types import Array, Floats, Ints
+
+SPANS: Final = ("kept", "joint")
+
+
+@dataclass(frozen=True, eq=False)
+class SubspaceStack:
+    """Everybody's subspace in every patch, laid out so that one matrix product a patch gives all residuals.
+
+    Attributes
+    ----------
+    columns : ndarray of shape (K, D, t + depth * C)
+        The t shared directions, then the first direction of everybody, the second of everybody, and so on; 0 where a
+        person has fewer. In a patch whose spans do not hold the shared directions, those are 0 too.
+    n_shared : int
+    n_people : int
+    """
+
+    columns: Floats
+    n_shared: int
+    n_people: int
+
+    def basis(self, patch: Array, person: Array) -> Floats:
+        """Return the bases of some (patch, person) pairs, shape (p, t + depth, D)."""
+        shared = np.broadcast_to(np.arange(self.n_shared), (len(patch), self.n_shared))
+        own = np.arange(self.n_shared, self.columns.shape[2], self.n_people) + person[:, None]
+        return self.columns[patch[:, None], :, np.concatenate([shared, own], axis=1)]
+
+
+def stack_spans(people: Sequence[PatchSpans], components: float | int, span: str) -> SubspaceStack:
+    """Choose everybody's components and lay the bases out for :func:`residuals`.
+
+    Parameters
+    ----------
+    people : sequence of PatchSpans
+        All with the same shared span.
+    components : float or int
+        See :func:`lightproof.subspaces.count_components`. An int counts shared and own directions together.
+    span : {"kept", "joint"}
+        ``"kept"``: the shared directions are always kept, whatever ``components``; a float is the share of the
+        variance that the photos have beyond them. ``"joint"``: photos and fixed vectors go into one decomposition, a
+        float is the share of the sum of its singular values, and the largest count of anybody in a patch serves
+        everybody there, as in the authors' code.
+
+    Returns
+    -------
+    SubspaceStack
+    """
+    shared, (K, _, D) = people[0].shared.vectors, people[0].own.shape
+    if span == "kept":
+        bases = [_first(person.own, _own_counts(person, components)) for person in people]
+        whole = np.ones(K, bool)
+    else:
+        counts = _joint_counts(people, components)
+        # Where nothing is cut off anybody, the joint span is the shared span plus the own one: no need to mix them.
+        whole = np.all([counts >= person.rank for person in people], axis=0)
+        bases = [_joint_basis(person, counts, whole) for person in people]
+    # At least one column a person, 0 if need be: everybody has a distance, even with nothing of their own.
+    depth, t, C = max(1, *(basis.shape[1] for basis in bases)), len(shared), len(people)
+    rows = np.zeros((K, t + depth * C, D), people[0].own.dtype)
+    rows[:, :t] = shared * whole[:, None, None]
+    for c, basis in enumerate(bases):
+        rows[:, t + c : t + c + basis.shape[1] * C : C] = basis
+    return SubspaceStack(np.ascontiguousarray(rows.transpose(0, 2, 1)), t, C)
+
+
+def residuals(vectors: Floats, stack: SubspaceStack) -> Floats:
+    r"""Distance of each vector to each subspace: :math:`\lVert x - B B^T x \rVert`, the unnumbered equation of Testing.
+
+    Computed as :math:`\sqrt{\lVert x \rVert^2 - \lVert B^T x \rVert^2}`; where that difference is so small that
+    rounding would spoil it, the vector itself is subtracted.
+
+    Parameters
+    ----------
+    vectors : ndarray of shape (n, K, D)
+    stack : SubspaceStack
+
+    Returns
+    -------
+    ndarray of shape (K, n, C)
+    """
+    t, C = stack.n_shared, stack.n_people
+    patchwise = vectors.transpose(1, 0, 2)
+    squares = np.matmul(patchwise, stack.columns)
+    np.multiply(squares, squares, out=squares)
+    length = np.ascontiguousarray(np.vecdot(vectors, vectors).T)
+    left = length.copy()
+    for column in range(t):
+        left -= squares[:, :, column]
+    explained = squares[:, :, t : t + C]
+    for start in range(t + C, squares.shape[2], C):
+        explained += squares[:, :, start : start + C]
+    square = np.subtract(left[:, :, None], explained)
+    # Below this share of the length, rounding leaves fewer than three digits (float32) or six (float64).
+    shaky = length * vectors.dtype.type(1e-4 if vectors.dtype == np.float32 else 1e-9)
+    unsure = np.flatnonzero(square < shaky[:, :, None])
+    with np.errstate(invalid="ignore"):  # a square below 0 is among the unsure
+        np.sqrt(square, out=square)
+    if len(unsure):
+        _subtract_projection(square, np.unravel_index(unsure, square.shape), patchwise, stack)
+    distances: Floats = square
+    return distances
+
+
+def _subtract_projection(
+    out: Floats, where: tuple[Array, ...], patchwise: Floats, stack: SubspaceStack, block: int = 4096
+) -> None:
+    for start in range(0, len(where[0]), block):
+        patch, image, person = (axis[start : start + block] for axis in where)
+        x = patchwise[patch, image].astype(np.float64)
+        basis = stack.basis(patch, person).astype(np.float64)
+        # Twice is enough: the second pass takes off what the first left by rounding.
+        for _ in range(2):
+            x -= np.einsum("prd,pr->pd", basis, np.einsum("prd,pd->pr", basis, x))
+        out[patch, image, person] = np.linalg.norm(x, axis=1)
+
+
+def _first(directions: Floats, counts: Ints) -> Floats:
+    """Keep the first ``counts`` directions of each patch, 0 beyond; no more rows than anybody needs."""
+    depth = int(counts.max(initial=0))
+    kept = (np.arange(depth) < counts[:, None])[:, : directions.shape[1], None]
+    return np.where(kept, directions[:, :depth], 0)
+
+
+def _own_counts(person: PatchSpans, components: float | int) -> Ints:
+    """Count own directions to keep beside all shared ones, shape (K,)."""
+    if isinstance(components, float):
+        return count_components(person.own_variance, components)
+    return count_components(person.own_variance, max(components - person.n_shared, 0))
+
+
+def _joint_counts(people: Sequence[PatchSpans], components: float | int) -> Ints:
+    """Largest number of joint components that anybody needs, patch by patch, shape (K,)."""
+    most: Ints = np.max([person.rank for person in people], axis=0)
+    if not isinstance(components, float):
+        return np.full(len(most), components)
+    counts = np.zeros_like(most)
+    for person in people:
+        # Once somebody needs all there is, nobody can need more, and nobody else is decomposed.
+        if (counts >= most).all():
+            break
+        counts = np.maximum(counts, count_components(person.joint.strengths, components))
+    return counts
+
+
+def _joint_basis(person: PatchSpans, counts: Ints, whole: Array) -> Floats:
+    """Own directions where the span is whole, else the first joint components, shape (K, depth, D)."""
+    if whole.all():
+        return person.own
+    cut = _first(person.joint_vectors(int(counts[~whole].max())), np.where(whole, 0, counts))
+    own = person.own if whole.any() else person.own[:, :0]
+    basis = np.zeros((len(counts), max(cut.shape[1], own.shape[1]), person.own.shape[2]), person.own.dtype)
+    basis[whole, : own.shape[1]] = own[whole]
+    basis[~whole, : cut.shape[1]] = cut[~whole]
+    return basis
