@@ -184,7 +184,8 @@ def _by(shape: tuple[int, ...]) -> str:
 def _resize_stack(images: Array, size: tuple[int, ...], dtype: Any, smoothing: str) -> Floats:
     white = WHITE.get(images.dtype.name, 1.0)
     if images.shape[1:] == tuple(size):
-        return np.asarray(images.astype(dtype) / np.dtype(dtype).type(white))
+        pixels: Floats = images.astype(dtype, copy=False)
+        return pixels if white == 1 else pixels / np.dtype(dtype).type(white)
     if smoothing == "8-bit":
         if images.dtype != np.uint8:
             raise BadImage("Pixels for smoothing='8-bit'", "uint8", images.dtype.name)

@@ -13,6 +13,9 @@ from lightproof.types import Array, Floats, Ints
 
 SPANS: Final = ("kept", "joint")
 
+PATCHES: Final = 64
+"""Patches measured at a time: what lies between product and square root stays in the processor's cache."""
+
 
 @dataclass(frozen=True, eq=False)
 class SubspaceStack:
@@ -90,6 +93,15 @@ def residuals(vectors: Floats, stack: SubspaceStack) -> Floats:
     -------
     ndarray of shape (K, n, C)
     """
+    out = np.empty((vectors.shape[1], len(vectors), stack.n_people), vectors.dtype)
+    for start in range(0, len(out), PATCHES):
+        some = slice(start, start + PATCHES)
+        _measure(vectors[:, some], SubspaceStack(stack.columns[some], stack.n_shared, stack.n_people), out[some])
+    return out
+
+
+def _measure(vectors: Floats, stack: SubspaceStack, out: Floats) -> None:
+    """Put the residuals of a few patches into ``out``."""
     t, C = stack.n_shared, stack.n_people
     patchwise = vectors.transpose(1, 0, 2)
     squares = np.matmul(patchwise, stack.columns)
@@ -101,26 +113,25 @@ def residuals(vectors: Floats, stack: SubspaceStack) -> Floats:
     explained = squares[:, :, t : t + C]
     for start in range(t + C, squares.shape[2], C):
         explained += squares[:, :, start : start + C]
-    square = np.subtract(left[:, :, None], explained)
+    np.subtract(left[:, :, None], explained, out=out)
     # Below this share of the length, rounding leaves fewer than three digits (float32) or six (float64).
     shaky = length * vectors.dtype.type(1e-4 if vectors.dtype == np.float32 else 1e-9)
-    unsure = np.flatnonzero(square < shaky[:, :, None])
+    unsure = np.flatnonzero(out < shaky[:, :, None])
     with np.errstate(invalid="ignore"):  # a square below 0 is among the unsure
-        np.sqrt(square, out=square)
+        np.sqrt(out, out=out)
     if len(unsure):
-        _subtract_projection(square, np.unravel_index(unsure, square.shape), patchwise, stack)
-    distances: Floats = square
-    return distances
+        _subtract_projection(out, np.unravel_index(unsure, out.shape), patchwise, stack)
 
 
 def _subtract_projection(
     out: Floats, where: tuple[Array, ...], patchwise: Floats, stack: SubspaceStack, block: int = 4096
 ) -> None:
+    """Put ``x - B B^T x`` itself where the difference of squares is mostly rounding."""
     for start in range(0, len(where[0]), block):
         patch, image, person = (axis[start : start + block] for axis in where)
         x = patchwise[patch, image].astype(np.float64)
         basis = stack.basis(patch, person).astype(np.float64)
-        # Twice is enough: the second pass takes off what the first left by rounding.
+        # Twice: a basis kept in float32 is orthonormal to seven digits only, and the first pass leaves as much.
         for _ in range(2):
             x -= np.einsum("prd,pr->pd", basis, np.einsum("prd,pd->pr", basis, x))
         out[patch, image, person] = np.linalg.norm(x, axis=1)
