@@ -7,10 +7,15 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from hypothesis import settings
 
 from lightproof.datasets import FaceSet, load_yale_b, make_relit_faces
 
 ROOT = Path(__file__).parents[1]
+
+# Machines may be slow and busy: no example has a time limit. Where it must not surprise, the examples are fixed.
+settings.register_profile("lightproof", deadline=None, derandomize="CI" in os.environ)
+settings.load_profile("lightproof")
 
 
 @pytest.fixture

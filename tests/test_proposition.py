@@ -42,7 +42,7 @@ def summed_distances(models, probe):
     return np.sum([model.distances(cut[[k]])[0] for k, model in enumerate(models)], axis=0)
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=20)
 @given(st.integers(0, 2**32 - 1))
 def test_a_relit_image_is_at_distance_0_from_its_person_and_farther_from_everybody_else(seed):
     rng = np.random.default_rng(seed)
@@ -54,12 +54,12 @@ def test_a_relit_image_is_at_distance_0_from_its_person_and_farther_from_everybo
         assert (np.delete(d, c) > 1e-3).all()
 
 
-@settings(max_examples=10, deadline=None)
+@settings(max_examples=10)
 @given(st.integers(0, 2**32 - 1))
 def test_light_outside_the_model_leaves_a_distance(seed):
     rng = np.random.default_rng(seed)
     people = rng.random((2, 16, 20))
-    d = summed_distances(recognizers(people), relight(people[0], rng, bend=0.5))
+    d = summed_distances(recognizers(people), relight(people[0], rng, bend=0.2))
     assert d[0] > 1e-3
 
 

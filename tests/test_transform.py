@@ -124,7 +124,7 @@ def test_wasserstein_1d_equals_pot(pair):
 def test_sliced_wasserstein_equals_pot_on_the_same_projections(pair, scheme):
     angles = projection_angles(scheme[1], scheme[0])
     expected = ot.sliced_wasserstein_distance(pair[0], pair[1], projections=directions(angles).T, p=2)
-    assert_allclose(sliced_wasserstein(pair[0], pair[1], angles), expected, rtol=1e-7, atol=1e-5)
+    close(sliced_wasserstein(pair[0], pair[1], angles) ** 2, expected**2, 1e4)
 
 
 @given(cloud_pairs, schemes)

@@ -281,10 +281,16 @@ class FaceRecognizer(ClassifierMixin, BaseEstimator):
         facts, arrays = modelfile.read(path)
         try:
             recognizer = cls(**facts["params"])
+            recognizer.settings()
             settings = {name: facts["settings"][name] for name in PRESETS["authors"]}
             check_settings(cls.__name__, settings)
             check_components(cls.__name__, settings["components"])
+            # Before anything of that length is made: a header may ask for any number of angles.
+            if any(own.shape[2] != settings["n_angles"] * settings["cell"] ** 2 for own, _ in arrays.values()):
+                raise BadModelFile(path, "arrays of other patches than the settings ask for")
             extractor = PatchRCDT(**{name: settings[name] for name in FEATURE_SETTINGS}).lay_grid(facts["shape"])
+        except BadModelFile:
+            raise
         except (KeyError, TypeError, IndexError, ValueError) as problem:
             raise BadModelFile(path, f"settings that are not legal ({problem})") from None
         shared = SharedSpan.of(extractor.translation_)

@@ -17,6 +17,7 @@ from lightproof.recognizer import FaceRecognizer
 from lightproof.types import Array
 
 SUBSETS = (1, 2, 3, 4)
+LIGHT_OF = {METHOD: "none", LOG_METHOD: "log"}
 
 
 @dataclass(frozen=True)
@@ -145,7 +146,7 @@ def _rows(
 
 def _headline(preset: str) -> Iterator[Experiment]:
     every_pick = [yale_test_2(pick) for pick in range(YALE_PICKS)]
-    for method, light in ((METHOD, "none"), (LOG_METHOD, "log")):
+    for method, light in LIGHT_OF.items():
         one_photo, all_photos = (dict(zip(SUBSETS, YALE[test, method], strict=True)) for test in ("Test 2", "Test 1"))
         yield Experiment(method, preset, every_pick, f"mean of {YALE_PICKS}", {"light": light}, one_photo)
         yield Experiment(method, preset, [yale_test_2("authors")], "authors", {"light": light}, one_photo)
@@ -161,7 +162,15 @@ def _authors_details() -> list[Experiment]:
         _variant("8-bit smoothing", METHOD, eight_bit),
         _variant("8-bit smoothing", LOG_METHOD, {**eight_bit, "light": "log"}),
         _variant("80 % of singular values", METHOD, {"components": 0.8}, yale_test_1()),
-        _variant("80 % of singular values, 8-bit smoothing", METHOD, {**eight_bit, "components": 0.8}, yale_test_1()),
+        *(
+            _variant(
+                "80 % of singular values, 8-bit smoothing",
+                method,
+                {**eight_bit, "components": 0.8, "light": light},
+                yale_test_1(),
+            )
+            for method, light in LIGHT_OF.items()
+        ),
     ]
     for cell, by_angles in YALE_PROJECTIONS.items():
         details += [e for m, figure in by_angles.items() for e in _grid_cell(cell, 0, m, figure)]
