@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 
 from lightproof.errors import BadParameter, GridDoesNotFit
-from lightproof.types import Array, Ints
+from lightproof.types import Array, Ints, is_whole
 
 
 @dataclass(frozen=True)
@@ -40,9 +39,9 @@ class PatchGrid:
 
     def __post_init__(self) -> None:
         for name in ("height", "width", "cell"):
-            if not _is_int(getattr(self, name)) or getattr(self, name) < 1:
+            if not is_whole(getattr(self, name), 1):
                 raise BadParameter("PatchGrid", name, "an int of 1 or more", getattr(self, name))
-        if not _is_int(self.overlap) or not 0 <= self.overlap < self.cell:
+        if not is_whole(self.overlap, 0) or self.overlap >= self.cell:
             raise BadParameter("PatchGrid", "overlap", f"an int from 0 to cell - 1 = {self.cell - 1}", self.overlap)
         if self.cell > min(self.height, self.width):
             raise GridDoesNotFit(self.height, self.width, self.cell)
@@ -110,7 +109,3 @@ class PatchGrid:
     def as_map(self, values: Array) -> Array:
         """Lay one value per patch out as a picture, (..., K) -> (..., rows, columns)."""
         return values.reshape(*values.shape[:-1], self.rows, self.columns)
-
-
-def _is_int(value: Any) -> bool:
-    return isinstance(value, int | np.integer) and not isinstance(value, bool)

@@ -14,6 +14,7 @@ from lightproof.images import SMOOTHINGS
 from lightproof.light import LIGHTS
 from lightproof.stack import SPANS
 from lightproof.transform import ANGLE_SCHEMES
+from lightproof.types import is_whole
 
 PRESETS: Final[dict[str, dict[str, Any]]] = {
     # What the released code does from one photo a person; from several it keeps 0.8 of the singular values.
@@ -94,12 +95,8 @@ def check_components(owner: str, components: Any) -> None:
         raise BadParameter(owner, "components", legal, components)
 
 
-def _is_int(value: Any, least: int) -> bool:
-    return isinstance(value, int | np.integer) and not isinstance(value, bool) and bool(value >= least)
-
-
 def _at_least(least: int) -> tuple[str, Callable[[Any], bool]]:
-    return f"an int of {least} or more", lambda value: _is_int(value, least)
+    return f"an int of {least} or more", lambda value: is_whole(value, least)
 
 
 def _one_of(names: Iterable[str]) -> tuple[str, Callable[[Any], bool]]:
@@ -110,13 +107,13 @@ def _one_of(names: Iterable[str]) -> tuple[str, Callable[[Any], bool]]:
 def _is_size(value: Any) -> bool:
     if isinstance(value, str):
         return value == "as-is"
-    return isinstance(value, tuple | list) and len(value) == 2 and all(_is_int(side, 2) for side in value)
+    return isinstance(value, tuple | list) and len(value) == 2 and all(is_whole(side, 2) for side in value)
 
 
 def _is_share_or_count(value: Any) -> bool:
     if isinstance(value, float | np.floating):
         return bool(0 < value <= 1)
-    return _is_int(value, 1)
+    return is_whole(value, 1)
 
 
 def _is_components(value: Any) -> bool:

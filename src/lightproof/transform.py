@@ -11,7 +11,7 @@ from typing import Final
 import numpy as np
 
 from lightproof.errors import BadParameter
-from lightproof.types import Array, Floats
+from lightproof.types import Array, Floats, is_whole
 
 AUTHORS_DEGREES: Final = {2: (30.0, 120.0), 3: (0.0, 45.0, 135.0), 4: (0.0, 45.0, 135.0, 179.0)}
 """Angles of the authors' released code that follow no rule; every other number is spread over 0 to 179 degrees."""
@@ -39,7 +39,7 @@ def projection_angles(m: int, scheme: str = "uniform") -> Floats:
     >>> np.rad2deg(projection_angles(4)).round(6).tolist()
     [0.0, 45.0, 90.0, 135.0]
     """
-    if isinstance(m, bool) or not isinstance(m, int | np.integer) or m < 1:
+    if not is_whole(m, 1):
         raise BadParameter("projection_angles", "m", "an int of 1 or more", m)
     if scheme == "uniform":
         return np.arange(m) * (np.pi / m)

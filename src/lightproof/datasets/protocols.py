@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from lightproof.datasets.base import FaceSet
 from lightproof.errors import BadLabels, BadParameter
+from lightproof.types import is_whole
 
 Pick: TypeAlias = int | Literal["authors"]
 
@@ -122,7 +123,7 @@ def yale_test_2(pick: Pick = "authors") -> Protocol:
         if pick != "authors":
             raise BadParameter("yale_test_2", "pick", "0 to 10, a seed of 11 or more, or 'authors'", pick)
         return Protocol("Test 2", "authors", _authors_photo)
-    if isinstance(pick, bool) or not isinstance(pick, int | np.integer) or pick < 0:
+    if not is_whole(pick, 0):
         raise BadParameter("yale_test_2", "pick", "0 to 10, a seed of 11 or more, or 'authors'", pick)
     if pick < YALE_PICKS:
         return Protocol("Test 2", f"photo {pick}", lambda faces, training: training[[pick % len(training)]])

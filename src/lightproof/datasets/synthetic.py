@@ -14,6 +14,7 @@ from lightproof.datasets.protocols import YALE_LIGHTS, Light
 from lightproof.datasets.rendering.fields import Field
 from lightproof.datasets.rendering.surface import Surface, make_surface
 from lightproof.errors import BadParameter
+from lightproof.types import is_whole
 
 # fmt: off
 YALE_LIGHTS_DEFAULT: tuple[Light, ...] = (
@@ -102,17 +103,13 @@ def make_relit_faces(
     )
 
 
-def _is_whole(value: object, least: int) -> bool:
-    return isinstance(value, int | np.integer) and not isinstance(value, bool) and int(value) >= least
-
-
 def _check_count(name: str, value: object, least: int) -> None:
-    if not _is_whole(value, least):
+    if not is_whole(value, least):
         raise BadParameter("make_relit_faces", name, f"a whole number of at least {least}", value)
 
 
 def _checked_size(size: object) -> tuple[int, int]:
-    if isinstance(size, tuple | list) and len(size) == 2 and all(_is_whole(side, 16) for side in size):
+    if isinstance(size, tuple | list) and len(size) == 2 and all(is_whole(side, 16) for side in size):
         return int(size[0]), int(size[1])
     raise BadParameter("make_relit_faces", "size", "(height, width), two whole numbers of at least 16", size)
 

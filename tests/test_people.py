@@ -1,0 +1,56 @@
+"""The paper's rule for the number of components."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from lightproof import FaceRecognizer
+from lightproof.errors import BadLabels
+from lightproof.people import training_part
+
+
+def test_validation_chooses_the_smallest_number_with_the_best_accuracy(faces):
+    """By the direct road: fit on the training part with every number, count who is named of the others."""
+    images, labels = faces.images, faces.labels.tolist()
+    chosen = FaceRecognizer(components="validate", size=(32, 32)).fit(images, labels).settings_["components"]
+    part = training_part(labels, 0)
+    names = np.array(labels)
+    accuracies = [
+        FaceRecognizer(components=count, size=(32, 32))
+        .fit(images[part], names[part])
+        .score(images[~part], names[~part])
+        for count in range(1, 7)
+    ]
+    assert isinstance(chosen, int)
+    assert chosen == int(np.argmax(accuracies)) + 1
+    assert min(accuracies) < max(accuracies), "the number must matter"
+
+
+@pytest.mark.parametrize(("n", "expected"), [(2, 1), (3, 2), (6, 4), (9, 6), (10, 6), (11, 7)])
+def test_validation_trains_on_two_thirds_of_each_persons_photos(n, expected):
+    labels = ["a"] * n + ["b"] * 4
+    part = training_part(labels, seed=3)
+    assert part[:n].sum() == expected
+    assert part[n:].sum() == 2
+    np.testing.assert_array_equal(part, training_part(labels, seed=3))
+
+
+def test_validation_draws_another_part_for_another_seed():
+    labels = ["a"] * 11 + ["b"] * 11
+    assert len({training_part(labels, seed).tobytes() for seed in range(5)}) > 1
+    assert not (training_part(labels, 0)[:7].all() and training_part(labels, 1)[:7].all())
+
+
+@pytest.mark.parametrize("way", ["fit", "enroll"])
+def test_validation_needs_two_people(frontal, way):
+    alone = frontal.images[frontal.labels == "person-00"]
+    recognizer = FaceRecognizer(components="validate")
+    with pytest.raises(BadLabels, match=r"^y must be of 2 or more people for components='validate'; got 1\.$"):
+        recognizer.fit(alone, ["a", "a"]) if way == "fit" else recognizer.enroll("a", alone)
+
+
+def test_validation_needs_two_photos_of_everybody(frontal):
+    expected = r"^Label 'b' must be on 2 or more images for components='validate'; got 1\.$"
+    with pytest.raises(BadLabels, match=expected):
+        FaceRecognizer(components="validate").fit(frontal.images[:3], ["a", "a", "b"])
