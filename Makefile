@@ -3,6 +3,8 @@
 PYTHON ?= python3
 VENV ?= .venv
 BIN = $(VENV)/bin
+# With EXTRAS=dev,deep the networks are installed and tested too: PyTorch, close to a gigabyte.
+EXTRAS ?= dev
 
 .PHONY: setup demo test lint bench clean
 
@@ -10,7 +12,7 @@ setup: $(VENV)/.ready
 
 $(VENV)/.ready: pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[dev]'
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[$(EXTRAS)]'
 	touch $@
 
 demo: setup
@@ -28,5 +30,5 @@ bench: setup
 	$(BIN)/python -m benchmarks.run
 
 clean:
-	rm -rf $(VENV) build dist src/*.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis lightproof-demo lightproof-yale benchmarks/results.json
+	rm -rf $(VENV) build dist src/*.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis lightproof-demo lightproof-reproduce lightproof-sweep benchmarks/results.json
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -96,7 +96,7 @@ def test_an_image_alone_has_the_same_features_as_in_a_stack(faces):
         ("overlap", 9, r"an int from 0 to cell - 1 = 3"),
         ("n_angles", 0, r"an int of 1 or more"),
         ("angle_scheme", "even", r"one of 'uniform', 'authors'"),
-        ("light", "dark", r"one of 'none', 'log'"),
+        ("light", "dark", r"one of 'none', 'log', 'tan-triggs'"),
         ("gradient", "scharr", r"one of 'sobel', 'central'"),
         ("smoothing", "none", r"one of 'float', '8-bit'"),
         ("dtype", "int8", r"one of 'float32', 'float64'"),

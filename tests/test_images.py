@@ -138,7 +138,7 @@ def test_floats_for_a_normalizer_must_be_in_0_to_1(rng):
     check_images(np.array([[[-1e-7, 0.0], [1.0, 1 + 1e-7]]]), unit=True)
     check_images(bad)
     with pytest.raises(
-        BadImage, match=r"^Pixels of X\[0\] must be within \[0, 1\] for light='log'; got -.* to 1\..*\.$"
+        BadImage, match=r"^Pixels of X\[0\] must be within \[0, 1\] for this light; got -.* to 1\..*\.$"
     ):
         check_images(bad, unit=True)
 

@@ -12,12 +12,13 @@ SOURCE = Path(__file__).parents[1] / "src" / "lightproof"
 # A room may import the rooms of the floors below it, and from its own folder.
 FLOORS = [
     {"errors", "types"},
-    {"transform", "gradients", "patches", "images", "subspaces", "aggregate", "labels"},
+    {"transform", "gradients", "patches", "images", "subspaces", "aggregate", "labels", "frames"},
     {"stack", "light"},
     {"settings"},
     {"features", "nearest", "modelfile", "people"},
     {"recognizer", "baselines"},
-    {"pixels"},
+    {"pixels", "metrics"},
+    {"faces"},
     {"datasets"},
     {"plots"},
     {"experiments"},

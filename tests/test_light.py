@@ -1,11 +1,14 @@
 from __future__ import annotations
 
+import math
+
 import numpy as np
 import pytest
-from numpy.testing import assert_allclose
+from numpy.testing import assert_allclose, assert_array_equal
 
+from lightproof import FaceRecognizer
 from lightproof.errors import BadImage
-from lightproof.light import LIGHTS, log, none
+from lightproof.light import LIGHTS, log, none, tan_triggs
 
 
 def test_none_changes_nothing(rng):
@@ -21,17 +24,82 @@ def test_log_maps_black_to_0_and_white_to_1_by_the_curve_of_the_released_code():
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 @pytest.mark.parametrize("name", LIGHTS)
 def test_normalizers_keep_shape_and_dtype(rng, name, dtype):
-    image = rng.random((2, 5, 7)).astype(dtype)
-    assert LIGHTS[name](image).shape == image.shape
-    assert LIGHTS[name](image).dtype == dtype
+    for shape in ((5, 7), (2, 5, 7), (3, 2, 5, 7)):
+        image = rng.random(shape).astype(dtype)
+        before = image.copy()
+        assert LIGHTS[name](image).shape == image.shape
+        assert LIGHTS[name](image).dtype == dtype
+        assert_array_equal(image, before)
 
 
-def test_log_refuses_a_picture_that_is_not_in_0_to_1():
-    with pytest.raises(BadImage, match=r"^Pixels for light='log' must be within \[0, 1\]; got 0 to 200\.$"):
-        log(np.array([[0.0, 200.0]]))
+@pytest.mark.parametrize("name", set(LIGHTS) - {"none"})
+def test_normalizers_refuse_a_picture_that_is_not_in_0_to_1(name):
+    expected = rf"^Pixels for light='{name}' must be within \[0, 1\]; got 0 to 200\.$"
+    with pytest.raises(BadImage, match=expected):
+        LIGHTS[name](np.array([[0.0, 200.0]]))
     with pytest.raises(BadImage, match=r"got -0\.5 to 0\.5\.$"):
-        log(np.array([[-0.5, 0.5]]))
+        LIGHTS[name](np.array([[-0.5, 0.5]]))
 
 
 def test_log_forgives_rounding_at_the_ends():
     assert_allclose(log(np.array([[-1e-7, 1 + 1e-7]])), [[0, 1]])
+
+
+def test_tan_triggs_forgives_rounding_at_the_ends(rng):
+    image = rng.random((8, 8))
+    image[0, :2] = 0, 1
+    bent = image.copy()
+    bent[0, :2] = -1e-7, 1 + 1e-7
+    assert_array_equal(tan_triggs(bent), tan_triggs(image))
+
+
+def smooth(image, sigma):
+    """Blur pixel by pixel, up to 3 sigma away, the outermost pixels repeated."""
+    reach = 3 * sigma
+    padded = np.pad(image, reach, mode="edge")
+    steps = range(-reach, reach + 1)
+    weights = np.array([[math.exp(-(i * i + j * j) / (2 * sigma**2)) for j in steps] for i in steps])
+    out = np.empty_like(image)
+    for r, c in np.ndindex(image.shape):
+        window = padded[r : r + len(steps), c : c + len(steps)]
+        out[r, c] = np.sum(weights * window) / weights.sum()
+    return out
+
+
+def test_tan_triggs_is_the_loop_over_the_formula(rng):
+    images = rng.random((2, 14, 11))
+    images[0, 3:6] = 0
+    for image, mapped in zip(images, tan_triggs(images), strict=True):
+        curved = image**0.2
+        bands = smooth(curved, 1) - smooth(curved, 2)
+        bands = bands / np.mean([abs(value) ** 0.1 for value in bands.ravel()]) ** 10
+        bands = bands / np.mean([min(10, abs(value)) ** 0.1 for value in bands.ravel()]) ** 10
+        assert_allclose(mapped, 10 * np.tanh(bands / 10), atol=1e-9)
+
+
+def test_tan_triggs_makes_a_bright_spot_positive_and_stays_within_10():
+    image = np.full((15, 15), 0.1)
+    image[7, 7] = 1
+    mapped = tan_triggs(image)
+    assert mapped[7, 7] == mapped.max() > 0
+    assert np.abs(mapped).max() <= 10
+
+
+@pytest.mark.parametrize("gain", [0.1, 0.5, 0.99])
+def test_tan_triggs_does_not_change_with_more_light(rng, gain):
+    """Gamma makes a power of the gain, and the contrast loses it."""
+    image = rng.uniform(0.1, 1, (12, 12))
+    assert_allclose(tan_triggs(gain * image), tan_triggs(image), rtol=1e-7, atol=1e-9)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("grey", [0, 0.1, 0.7, 1])
+def test_tan_triggs_makes_no_contrast_of_an_even_picture(grey, dtype):
+    assert_array_equal(tan_triggs(np.full((1, 20, 20), grey, dtype)), 0)
+
+
+@pytest.mark.parametrize("name", LIGHTS)
+def test_the_recognizer_offers_every_normalizer(frontal, lit, name):
+    recognizer = FaceRecognizer(light=name).fit(frontal.images, frontal.labels)
+    side = lit.take(np.abs(lit.azimuths) == 50)
+    assert recognizer.score(side.images, side.labels) == 1.0

@@ -12,7 +12,9 @@
         ├── NotFitted                      asked before ``fit`` or ``enroll``
         ├── BadModelFile                   a file that is not a saved recognizer
         ├── CannotWrite                    a place that takes no file
-        └── DatasetMissing                 a folder that is not the data set asked for
+        ├── UnknownName                    a method or table nobody has
+        ├── DatasetMissing                 a folder that is not the data set asked for
+        └── MissingExtra                   a package that is installed only on request
 
 Every sentence says what is wrong, where, what is legal and what came. The command line shows it without a
 traceback and ends with exit code 1.
@@ -99,3 +101,18 @@ class DatasetMissing(UserError):
 
     def __init__(self, folder: Path, legal: str, got: str) -> None:
         super().__init__(f"{folder} must be {legal}; got {got}.")
+
+
+class MissingExtra(UserError):
+    """A package that is installed only on request."""
+
+    def __init__(self, what: str, extra: str) -> None:
+        super().__init__(f"{what}; install them with: pip install 'lightproof[{extra}]'.")
+
+
+class UnknownName(UserError):
+    """A method, table or data set that does not exist."""
+
+    def __init__(self, what: str, name: str, known: Sequence[str], nearest: Sequence[str]) -> None:
+        hint = f" Did you mean {nearest[0]!r}?" if nearest else ""
+        super().__init__(f"The {what} must be one of {', '.join(known)}; got {name!r}.{hint}")

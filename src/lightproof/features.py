@@ -33,7 +33,7 @@ class PatchRCDT(TransformerMixin, BaseEstimator):
         Rows and columns every image is brought to. ``"as-is"`` keeps the size, which must then be the same for all.
     smoothing : {"float", "8-bit"}, default="float"
         How a picture is smoothed before it shrinks; see :func:`lightproof.images.bring_to_size`.
-    light : {"none", "log"}, default="none"
+    light : {"none", "log", "tan-triggs"}, default="none"
         What is done against the light before anything else.
     gradient : {"sobel", "central"}, default="sobel"
     cell : int, default=4

@@ -171,7 +171,7 @@ def _check_pixels(image: Array, where: str, unit: bool) -> None:
         raise BadImage(f"Pixels of {where}", "finite numbers", f"{image[row, column]} at row {row}, column {column}")
     low, high = float(image.min()), float(image.max())
     if unit and (low < -ROUNDING or high > 1 + ROUNDING):
-        raise BadImage(f"Pixels of {where}", "within [0, 1] for light='log'", f"{low:.6g} to {high:.6g}")
+        raise BadImage(f"Pixels of {where}", "within [0, 1] for this light", f"{low:.6g} to {high:.6g}")
     if max(-low, high) > BRIGHTEST:
         advice = "; divide by 255 first" if low >= 0 and high <= 255 else ""
         raise BadImage(f"Pixels of {where}", _LEGAL_DTYPES, f"floats from {low:.6g} to {high:.6g}{advice}")

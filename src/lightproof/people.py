@@ -104,8 +104,16 @@ def validated_components(
     return chosen
 
 
-def training_part(labels: Sequence[Hashable], seed: int) -> Array:
-    """Mark two thirds of each person's photos, drawn at random, shape (n,); the others validate."""
+def training_part(labels: Sequence[Hashable], seed: int, single: str = "refused") -> Array:
+    """Mark two thirds of each person's photos, drawn at random, shape (n,); the others validate.
+
+    Parameters
+    ----------
+    labels : sequence of length n
+    seed : int
+    single : {"refused", "trains"}
+        What becomes of the only photo of somebody.
+    """
     people = list(dict.fromkeys(labels))
     if len(people) < 2:
         raise BadLabels("y", "of 2 or more people for components='validate'", f"{len(people)}")
@@ -113,7 +121,7 @@ def training_part(labels: Sequence[Hashable], seed: int) -> Array:
     marked = np.zeros(len(labels), bool)
     for person in people:
         photos = [i for i, label in enumerate(labels) if label == person]
-        if len(photos) < 2:
+        if len(photos) < 2 and single == "refused":
             raise BadLabels(f"Label {person!r}", "on 2 or more images for components='validate'", str(len(photos)))
         marked[rng.permutation(photos)[: max(1, len(photos) * 2 // 3)]] = True
     return marked

@@ -5,7 +5,16 @@ import pytest
 from numpy.testing import assert_array_equal
 
 from lightproof.datasets import YALE_LIGHTS, FaceSet
-from lightproof.datasets.protocols import yale_subset, yale_test_1, yale_test_2
+from lightproof.datasets.protocols import (
+    Protocol,
+    Split,
+    ar_test,
+    cas_peal_test,
+    folder_test,
+    yale_subset,
+    yale_test_1,
+    yale_test_2,
+)
 from lightproof.errors import BadLabels, BadParameter
 
 
@@ -84,3 +93,72 @@ def test_somebody_without_the_authors_light_is_named(names_only):
     other = names_only.take(~((names_only.labels == "c") & theirs))
     with pytest.raises(BadLabels, match=r"^Label 'c' must be on one photo with azimuth -5, elevation \+10; got 0\.$"):
         yale_test_2("authors").split(other)
+
+
+def test_a_rule_that_leaves_somebody_out_is_refused(names_only):
+    protocol = Protocol("Half", "person a", lambda faces: Split(np.flatnonzero(faces.labels == "a"), {}))
+    expected = r"^Label 'b' must be on a photo that Half enrolls \(person a\); got none\.$"
+    with pytest.raises(BadLabels, match=expected):
+        protocol.split(names_only)
+
+
+def test_a_rule_that_asks_about_enrolled_photos_is_refused(names_only):
+    everything = np.arange(len(names_only))
+    protocol = Protocol("Lazy", "all", lambda faces: Split(everything, {1: everything[:0], 2: everything[5:7]}))
+    expected = r"^Probes 2 of Lazy must be photos that are not enrolled; got 2 of them, the first a/5\.$"
+    with pytest.raises(BadLabels, match=expected):
+        protocol.split(names_only)
+
+
+def with_shots(*people):
+    """A set of which only people, shots and azimuths matter."""
+    rows = [(f"p{i}", shot) for i, shots in enumerate(people) for shot in shots]
+    labels, shots = (tuple(column) for column in zip(*rows, strict=True))
+    azimuths = np.array([float(shot[3:]) if shot.startswith("I") else np.nan for shot in shots])
+    pictures = np.zeros((len(rows), 2, 2), np.uint8)
+    return FaceSet("shots", pictures, np.array(labels), azimuths, azimuths * 0, labels, shots)
+
+
+def test_ar_enrolls_shots_1_and_14_and_asks_about_side_light():
+    everything = [str(shot) for shot in range(1, 27)]
+    protocol = ar_test()
+    split = protocol.split(with_shots(everything, everything))
+    assert (protocol.name, protocol.gallery) == ("Test", "shots 1 and 14")
+    assert split.gallery.tolist() == [0, 13, 26, 39]
+    assert {s: (p % 26 + 1).tolist() for s, p in split.probes.items()} == {1: [5, 6, 18, 19] * 2, 2: [7, 20] * 2}
+
+
+def test_somebody_in_ar_without_front_light_is_named():
+    expected = r"^Label 'p1' must be on a photo that Test enrolls \(shots 1 and 14\); got none\.$"
+    with pytest.raises(BadLabels, match=expected):
+        ar_test().split(with_shots(["1", "5"], ["5"]))
+
+
+@pytest.mark.parametrize(
+    ("adding", "words", "gallery", "probes"),
+    [
+        (0, "one normal photo", [0, 6], {1: [1, 7], 2: [2, 3], 3: [4, 5, 8]}),
+        (1, "normal and subset 1", [0, 1, 6, 7], {3: [4, 5, 8]}),
+        (2, "normal and subsets 1, 2", [0, 1, 2, 3, 6, 7], {3: [4, 5, 8]}),
+    ],
+)
+def test_cas_peal_asks_by_azimuth_and_enrolls_what_is_added(adding, words, gallery, probes):
+    faces = with_shots(["IEU+00", "IFM+00", "IFU+45", "ILM-45", "IFD+90", "ILM-90"], ["IEU+00", "ILD+00", "IFM+90"])
+    protocol = cas_peal_test(adding)
+    split = protocol.split(faces)
+    assert (protocol.name, protocol.gallery) == ("Test", words)
+    assert split.gallery.tolist() == gallery
+    assert {subset: photos.tolist() for subset, photos in split.probes.items()} == probes
+
+
+@pytest.mark.parametrize("adding", [3, -1, 1.0, True, "1"])
+def test_a_bad_addition_is_refused(adding):
+    with pytest.raises(BadParameter, match=r"^`adding` of cas_peal_test must be 0, 1 or 2; got .*\.$"):
+        cas_peal_test(adding)
+
+
+@pytest.mark.parametrize("pick", [-1, 1.0, "authors", None])
+def test_a_bad_place_in_a_folder_is_refused(pick):
+    expected = r"^`pick` of folder_test must be a whole number of at least 0; got .*\.$"
+    with pytest.raises(BadParameter, match=expected):
+        folder_test(pick)

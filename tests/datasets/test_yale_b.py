@@ -38,6 +38,7 @@ def test_photos_are_read_in_order_with_their_lights(tmp_path):
     assert faces.elevations.tolist() == [0, -40, 0, -40]
     assert faces.images[:, 0, 0].tolist() == [0, 1, 10, 11]
     assert faces.files[1] == "yaleB01/yaleB01_P00A+050E-40.pgm"
+    assert faces.shots[:2] == ("A+000E+00", "A+050E-40")
 
 
 def test_what_is_skipped_is_said(tmp_path):

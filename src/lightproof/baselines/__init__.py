@@ -1,5 +1,44 @@
 """Rivals to compare with, behind the same ``fit`` and ``predict``: images in, names out."""
 
-from lightproof.baselines.neighbors import hog_neighbor, pixel_neighbor
+from lightproof.baselines.features import MSLDE, GradientFace, LogDCT, PictureFeatures, Pixels, TanTriggs, WeberFace
+from lightproof.baselines.histograms import LBP, HoG
+from lightproof.baselines.neighbors import ChiSquareNeighbor, OneNeighbor
+from lightproof.baselines.rivals import (
+    gradientface_svm,
+    hog_neighbor,
+    hog_svm,
+    lbp_neighbor,
+    log_hog_svm,
+    logdct_svm,
+    mslde_svm,
+    pixel_neighbor,
+    tan_triggs_neighbor,
+    weberface_svm,
+)
+from lightproof.baselines.svm import ValidatedSVM, chosen
 
-__all__ = ["hog_neighbor", "pixel_neighbor"]
+__all__ = [
+    "LBP",
+    "MSLDE",
+    "ChiSquareNeighbor",
+    "GradientFace",
+    "HoG",
+    "LogDCT",
+    "OneNeighbor",
+    "PictureFeatures",
+    "Pixels",
+    "TanTriggs",
+    "ValidatedSVM",
+    "WeberFace",
+    "chosen",
+    "gradientface_svm",
+    "hog_neighbor",
+    "hog_svm",
+    "lbp_neighbor",
+    "log_hog_svm",
+    "logdct_svm",
+    "mslde_svm",
+    "pixel_neighbor",
+    "tan_triggs_neighbor",
+    "weberface_svm",
+]

@@ -13,6 +13,8 @@ from numpy.typing import NDArray
 class FaceSet:
     """Photographs of faces, who they show, and where the light stood.
 
+    A set without ``shots`` gets an empty one for each photo.
+
     Attributes
     ----------
     name : str
@@ -23,9 +25,12 @@ class FaceSet:
         The person on each photo.
     azimuths, elevations : ndarray of shape (n,)
         Direction of the light in degrees. Azimuth 0 is the camera axis, positive is the right of the subject
-        (the left of the picture); positive elevation is above.
+        (the left of the picture); positive elevation is above. NaN where nobody says (AR, folders of pictures).
     files : tuple of str
         Where each photo came from, relative to the data folder; made-up names for rendered faces.
+    shots : tuple of str
+        What each photo is in the data set's own words: "A+050E-40" in Extended Yale B, "5" in AR, "IFM+45" in
+        CAS-PEAL, the name of the file without its ending in a folder of pictures, "" for rendered faces.
     skipped : tuple of str
         One line for each file that was left out, with the reason.
     """
@@ -36,7 +41,12 @@ class FaceSet:
     azimuths: NDArray[np.float64]
     elevations: NDArray[np.float64]
     files: tuple[str, ...]
+    shots: tuple[str, ...] = ()
     skipped: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        # The class is frozen, so the usual assignment is closed even here.
+        object.__setattr__(self, "shots", self.shots or ("",) * len(self.images))
 
     def __len__(self) -> int:
         return len(self.images)
@@ -51,4 +61,5 @@ class FaceSet:
             azimuths=self.azimuths[positions],
             elevations=self.elevations[positions],
             files=tuple(self.files[i] for i in positions),
+            shots=tuple(self.shots[i] for i in positions),
         )

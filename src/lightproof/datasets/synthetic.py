@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -11,9 +11,11 @@ from scipy.ndimage import gaussian_filter
 
 from lightproof.datasets.base import FaceSet
 from lightproof.datasets.protocols import YALE_LIGHTS, Light
+from lightproof.datasets.reading import Progress
 from lightproof.datasets.rendering.fields import Field
 from lightproof.datasets.rendering.surface import Surface, make_surface
 from lightproof.errors import BadParameter
+from lightproof.faces import check_size
 from lightproof.types import is_whole
 
 # fmt: off
@@ -47,7 +49,7 @@ def make_relit_faces(
     size: tuple[int, int] = (192, 168),
     seed: int = 0,
     *,
-    progress: Callable[[Iterable[int]], Iterable[int]] = iter,
+    progress: Progress = iter,
 ) -> FaceSet:
     """Render made-up people, each under every light.
 
@@ -85,7 +87,7 @@ def make_relit_faces(
     """
     _check_count("n_subjects", n_subjects, 1)
     _check_count("seed", seed, 0)
-    height, width = _checked_size(size)
+    height, width = check_size("make_relit_faces", size)
     chosen = _checked_lights(lights)
     images = np.empty((n_subjects, len(chosen), height, width), dtype=np.uint8)
     for i in progress(range(n_subjects)):
@@ -106,12 +108,6 @@ def make_relit_faces(
 def _check_count(name: str, value: object, least: int) -> None:
     if not is_whole(value, least):
         raise BadParameter("make_relit_faces", name, f"a whole number of at least {least}", value)
-
-
-def _checked_size(size: object) -> tuple[int, int]:
-    if isinstance(size, tuple | list) and len(size) == 2 and all(is_whole(side, 16) for side in size):
-        return int(size[0]), int(size[1])
-    raise BadParameter("make_relit_faces", "size", "(height, width), two whole numbers of at least 16", size)
 
 
 def _checked_lights(lights: Sequence[Light] | None) -> list[Light]:

@@ -11,7 +11,6 @@ Recognition under Variable Lighting", PAMI 2005.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Final
 
@@ -19,6 +18,7 @@ import numpy as np
 
 from lightproof.datasets.base import FaceSet
 from lightproof.datasets.protocols import YALE_LIGHTS, yale_subset
+from lightproof.datasets.reading import Progress, existing_folder, some
 from lightproof.errors import DatasetMissing
 from lightproof.pixels import read_grey
 
@@ -45,12 +45,10 @@ _LEGAL = (
     "yaleB01_P00A+000E+00.pgm, given out for research by the vision group of UC San Diego)"
 )
 _PERSON = re.compile(r"yaleB\d{2}")
-_PHOTO = re.compile(r"(?P<person>yaleB\d{2})_P00A(?P<azimuth>[+-]\d{3})E(?P<elevation>[+-]\d{2})\.pgm")
+_PHOTO = re.compile(r"(?P<person>yaleB\d{2})_P00(?P<shot>A(?P<azimuth>[+-]\d{3})E(?P<elevation>[+-]\d{2}))\.pgm")
 
 
-def load_yale_b(
-    folder: str | Path, complete: bool = True, *, progress: Callable[[Iterable[int]], Iterable[int]] = iter
-) -> FaceSet:
+def load_yale_b(folder: str | Path, complete: bool = True, *, progress: Progress = iter) -> FaceSet:
     """Read Extended Yale B from disk.
 
     ===================  =========
@@ -77,7 +75,7 @@ def load_yale_b(
     FaceSet
         In the order of the file names.
     """
-    folder = _find_root(Path(folder))
+    folder = _find_root(existing_folder(folder, _LEGAL))
     photos, skipped = _list_photos(folder)
     lights = np.array([(int(match["azimuth"]), int(match["elevation"])) for _, match in photos]).reshape(-1, 2)
     if not photos:
@@ -101,13 +99,12 @@ def load_yale_b(
         azimuths=lights[:, 0].astype(float),
         elevations=lights[:, 1].astype(float),
         files=files,
+        shots=tuple(match["shot"] for _, match in photos),
         skipped=tuple(skipped),
     )
 
 
 def _find_root(folder: Path) -> Path:
-    if not folder.is_dir():
-        raise DatasetMissing(folder, _LEGAL, "no such folder")
     return folder / "CroppedYale" if (folder / "CroppedYale").is_dir() else folder
 
 
@@ -140,13 +137,9 @@ def _check_complete(folder: Path, found: set[str], counts: tuple[int, ...]) -> N
         return
     got = f"{_slashed(counts)} photos in the training set and subsets 1-4 instead of {_slashed(SUBSET_COUNTS)}"
     for what, names in (("missing", sorted(good - found)), ("too many", sorted(found - good))):
-        got += f"; {len(names)} {what}: {_some(names)}" if names else ""
+        got += f"; {len(names)} {what}: {some(names)}" if names else ""
     raise DatasetMissing(folder, f"all of {_LEGAL}", got)
 
 
 def _slashed(counts: tuple[int, ...]) -> str:
     return "/".join(map(str, counts))
-
-
-def _some(names: list[str], shown: int = 6) -> str:
-    return ", ".join(names[:shown]) + (f" and {len(names) - shown} more" if len(names) > shown else "")

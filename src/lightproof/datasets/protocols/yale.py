@@ -1,15 +1,15 @@
-"""Who is enrolled with which photo, and what is asked: rules only, no file access."""
+"""Extended Yale B: subsets by the direction of the light, Test 1 and Test 2 of the paper."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Final, Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from lightproof.datasets.base import FaceSet
+from lightproof.datasets.protocols.rule import Protocol, Split
 from lightproof.errors import BadLabels, BadParameter
 from lightproof.types import is_whole
 
@@ -33,50 +33,6 @@ YALE_LIGHTS: Final[tuple[Light, ...]] = (
 
 YALE_PICKS: Final = 11
 """Training photos of a person in Extended Yale B; yaleB16, 17 and 18 have ten."""
-
-
-@dataclass(frozen=True, eq=False)
-class Split:
-    """Positions in a FaceSet.
-
-    Attributes
-    ----------
-    gallery : ndarray of int
-        Photos to enroll.
-    probes : dict of int to ndarray of int
-        Photos to identify, by subset; a higher number is a harder light.
-    """
-
-    gallery: NDArray[np.intp]
-    probes: dict[int, NDArray[np.intp]]
-
-
-@dataclass(frozen=True)
-class Protocol:
-    """A rule that splits a data set into gallery and probes.
-
-    Attributes
-    ----------
-    name : str
-        As the paper calls it.
-    gallery : str
-        Which photos are enrolled, in words.
-    """
-
-    name: str
-    gallery: str
-    choose: Callable[[FaceSet, NDArray[np.intp]], NDArray[np.intp]]
-
-    def split(self, faces: FaceSet) -> Split:
-        """Apply the rule to a data set."""
-        subset = yale_subset(faces.azimuths, faces.elevations)
-        chosen = []
-        for person in np.unique(faces.labels):
-            training = np.flatnonzero((faces.labels == person) & (subset == 0))
-            if len(training) == 0:
-                raise BadLabels(f"Label {str(person)!r}", f"on a photo of the training lights for {self.name}", "none")
-            chosen.append(self.choose(faces, training))
-        return Split(np.concatenate(chosen), {i: np.flatnonzero(subset == i) for i in (1, 2, 3, 4)})
 
 
 def yale_subset(azimuths: ArrayLike, elevations: ArrayLike) -> NDArray[np.intp]:
@@ -106,7 +62,7 @@ def yale_subset(azimuths: ArrayLike, elevations: ArrayLike) -> NDArray[np.intp]:
 
 def yale_test_1() -> Protocol:
     """Test 1 of the paper: everybody enrolled with all training photos."""
-    return Protocol("Test 1", "all training photos", lambda faces, training: training)
+    return _enrolling("Test 1", "all training photos", lambda faces, training: training)
 
 
 def yale_test_2(pick: Pick = "authors") -> Protocol:
@@ -122,12 +78,28 @@ def yale_test_2(pick: Pick = "authors") -> Protocol:
     if isinstance(pick, str):
         if pick != "authors":
             raise BadParameter("yale_test_2", "pick", "0 to 10, a seed of 11 or more, or 'authors'", pick)
-        return Protocol("Test 2", "authors", _authors_photo)
+        return _enrolling("Test 2", "authors", _authors_photo)
     if not is_whole(pick, 0):
         raise BadParameter("yale_test_2", "pick", "0 to 10, a seed of 11 or more, or 'authors'", pick)
     if pick < YALE_PICKS:
-        return Protocol("Test 2", f"photo {pick}", lambda faces, training: training[[pick % len(training)]])
-    return Protocol("Test 2", f"seed {pick}", lambda faces, training: _random_photo(faces, training, int(pick)))
+        return _enrolling("Test 2", f"photo {pick}", lambda faces, training: training[[pick % len(training)]])
+    return _enrolling("Test 2", f"seed {pick}", lambda faces, training: _random_photo(faces, training, int(pick)))
+
+
+def _enrolling(name: str, gallery: str, choose: Callable[[FaceSet, NDArray[np.intp]], NDArray[np.intp]]) -> Protocol:
+    """Enroll what ``choose`` takes of each person's training photos; ask about the four test subsets."""
+
+    def rule(faces: FaceSet) -> Split:
+        subset = yale_subset(faces.azimuths, faces.elevations)
+        chosen = []
+        for person in np.unique(faces.labels):
+            training = np.flatnonzero((faces.labels == person) & (subset == 0))
+            if len(training) == 0:
+                raise BadLabels(f"Label {str(person)!r}", f"on a photo of the training lights for {name}", "none")
+            chosen.append(choose(faces, training))
+        return Split(np.concatenate(chosen), {i: np.flatnonzero(subset == i) for i in (1, 2, 3, 4)})
+
+    return Protocol(name, gallery, rule)
 
 
 def _random_photo(faces: FaceSet, training: NDArray[np.intp], seed: int) -> NDArray[np.intp]:

@@ -1,13 +1,11 @@
-"""Figures and pictures as PNG bytes; imported only where one is drawn."""
+"""Single pictures: a face, a map of patches laid over a face."""
 
 from __future__ import annotations
 
 import io
-from collections.abc import Mapping, Sequence
 
 import numpy as np
 from matplotlib import colormaps
-from matplotlib.figure import Figure
 from PIL import Image
 
 from lightproof.types import Array, Floats
@@ -44,20 +42,3 @@ def overlay_map(image: Array, patch_map: Floats, strength: float = 0.55) -> Arra
     grey = 255 * np.sqrt(image / 255.0)
     mixed = (1 - strength) * grey[:, :, None] + strength * np.asarray(sheet)
     return mixed.astype(np.uint8)
-
-
-def accuracy_chart(series: Mapping[str, Sequence[float]], ticks: Sequence[str]) -> bytes:
-    """Draw accuracy in percent by difficulty, one line a method."""
-    figure = Figure(figsize=(7.2, 3.6), layout="constrained")
-    axes = figure.add_subplot()
-    for marker, (name, values) in zip("osD^vP*X" * 4, series.items(), strict=False):
-        axes.plot(range(len(ticks)), values, marker=marker, linewidth=2, label=name)
-    axes.set_xticks(range(len(ticks)), ticks)
-    axes.set_ylim(0, 103)
-    axes.set_ylabel("named correctly, %")
-    axes.grid(axis="y", alpha=0.3)
-    axes.spines[["top", "right"]].set_visible(False)
-    axes.legend(frameon=False, fontsize="small", loc="lower left")
-    out = io.BytesIO()
-    figure.savefig(out, dpi=130)
-    return out.getvalue()

@@ -1,0 +1,33 @@
+"""Data sets by name, from a folder the user names."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import Any
+
+from lightproof.cli.console import count_reasons, talk
+from lightproof.datasets import FaceSet, load_ar, load_cas_peal, load_folder, load_yale_b
+from lightproof.errors import DatasetMissing
+from lightproof.experiments.demo import render_people
+
+LOADERS: dict[str, Callable[..., FaceSet]] = {
+    "yale": load_yale_b,
+    "ar": load_ar,
+    "cas-peal": load_cas_peal,
+    "folder": load_folder,
+}
+
+
+def load(name: str, data: Path | None, progress: Callable[[Iterable[Any]], Iterable[Any]]) -> FaceSet:
+    """Read a data set; the rendered one needs no folder."""
+    if name == "rendered":
+        return render_people(24, 0, progress)
+    if data is None:
+        raise DatasetMissing(Path("--data"), f"given: the folder of {name}", "nothing")
+    return LOADERS[name](data, progress=progress)
+
+
+def describe(name: str, faces: FaceSet) -> None:
+    """Say how many photos were read, and what was left out and why."""
+    talk.print(f"{name}: {len(faces)} photos; left out: {count_reasons(faces.skipped)}", soft_wrap=True)

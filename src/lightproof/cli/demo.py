@@ -1,0 +1,33 @@
+"""``lightproof demo``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from lightproof.cli.console import bar, check_place, make_folder, say, show, write, write_json
+from lightproof.experiments.demo import render_people, run_demo
+from lightproof.experiments.tables import demo_table
+
+
+def demo(
+    people: Annotated[int, typer.Option(min=2, help="How many people to render.")] = 24,
+    seed: Annotated[int, typer.Option(min=0, help="Other seed, other people.")] = 0,
+    out: Annotated[Path, typer.Option(help="Folder for the report.")] = Path("lightproof-demo"),
+    json_file: Annotated[Path | None, typer.Option("--json", help="Also write the figures to this file.")] = None,
+) -> None:
+    """Render people, enroll one photo each, and name them under ever harder light."""
+    from lightproof.experiments.demo_report import demo_page
+
+    make_folder(out)
+    check_place(json_file)
+    faces = render_people(people, seed, bar("rendering people"))
+    seen = run_demo(faces, bar("naming photos"))
+    # Files first: a closed pipe must not cost them.
+    write(out / "report.html", demo_page(seen))
+    if json_file is not None:
+        write_json(json_file, seen.rows())
+    show(demo_table(seen))
+    say.print(f"The report with pictures: {out / 'report.html'}")

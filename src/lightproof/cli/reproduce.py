@@ -1,0 +1,92 @@
+"""``lightproof reproduce``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from lightproof.cli.console import bar, check_place, make_folder, say, show, write, write_json
+from lightproof.cli.data import describe, load
+from lightproof.cli.work import check_jobs, listed, run
+from lightproof.errors import BadParameter, UserError
+from lightproof.experiments.cache import Cache
+from lightproof.experiments.comparison import all_tables
+from lightproof.experiments.methods import METHODS, Method, check_name, choose_methods
+from lightproof.experiments.plan import DATASETS, PAPER_SETS, make_plan
+from lightproof.frames import FRAMES
+
+
+def reproduce(
+    table: Annotated[str, typer.Argument(help=f"{', '.join(DATASETS)}, or all: the paper's three.")] = "all",
+    data: Annotated[Path | None, typer.Option(help="The folder of the data set, or the one it lies in.")] = None,
+    methods: Annotated[str, typer.Option(help=f"Only these, with commas: {', '.join(METHODS)}.")] = "",
+    frames: Annotated[str, typer.Option(help="What of the pictures is shown, with commas.")] = ",".join(FRAMES),
+    deep: Annotated[bool, typer.Option("--deep", help="Train the networks too.")] = False,
+    budget: Annotated[float | None, typer.Option(help="Minutes for each training of a network.")] = None,
+    device: Annotated[str, typer.Option(help="Where networks are trained, as PyTorch calls it.")] = "cpu",
+    jobs: Annotated[int, typer.Option(help="Processes; -1 is one for each core.")] = -1,
+    out: Annotated[Path, typer.Option(help="Folder for reports, and for finished work.")] = Path(
+        "lightproof-reproduce"
+    ),
+    json_file: Annotated[Path | None, typer.Option("--json", help="Also write the rows to this file.")] = None,
+) -> None:
+    """Run the paper's experiments again, the published figure beside ours.
+
+    What is finished is kept: after an interrupt the same command goes on where it stopped.
+    """
+    from lightproof.experiments.report import Chapter, reports
+
+    check_name("table", table, [*DATASETS, "all"])
+    chosen = [_trained(method, budget, device) for method in choose_methods(listed(methods), deep)]
+    for frame in listed(frames):
+        check_name("frame", frame, list(FRAMES))
+    if budget is not None and not budget > 0:
+        raise BadParameter("reproduce", "budget", "more than 0 minutes", budget)
+    check_jobs("reproduce", jobs)
+    check_place(json_file)
+    make_folder(out)
+    chapters, missing = [], []
+    for name in PAPER_SETS if table == "all" else [table]:
+        try:
+            faces = load(name, data, bar(f"reading {name}"))
+        except UserError as mistake:
+            if table != "all":
+                raise
+            missing.append(str(mistake))
+            continue
+        describe(name, faces)
+        plan = make_plan(name, faces, chosen, listed(frames))
+        chapters.append(Chapter(name, faces, run(plan, faces, Cache(out / "cache"), jobs)))
+    # Files first: a closed pipe must not cost them.
+    if json_file is not None:
+        write_json(json_file, [row.as_dict() for chapter in chapters for row in chapter.rows()])
+    if chapters:
+        for path, content in reports(chapters, _command(table, methods, frames, deep, budget)):
+            make_folder((out / path).parent)
+            write(out / path, content)
+    for chapter in chapters:
+        say.print(f"\n{chapter.title}")
+        for shown in all_tables(chapter.results, chapter.faces.labels):
+            show(shown)
+    if chapters:
+        say.print(f"The report with figures: {out / 'report.html'}")
+    if missing:
+        raise UserError(" ".join(missing))
+
+
+def _command(table: str, methods: str, frames: str, deep: bool, budget: float | None) -> str:
+    """Write down what was asked, without the places on this machine."""
+    words = ["lightproof reproduce", table, "--data FOLDER"]
+    words += [f"--methods {methods}"] if methods else []
+    words += [f"--frames {frames}"] if frames != ",".join(FRAMES) else []
+    words += ["--deep"] if deep else []
+    words += [f"--budget {budget:g}"] if budget is not None else []
+    return " ".join(words)
+
+
+def _trained(method: Method, budget: float | None, device: str) -> Method:
+    if method.kind != "network":
+        return method
+    return method.changed(budget=None if budget is None else 60 * budget, device=device)

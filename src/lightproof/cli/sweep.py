@@ -1,0 +1,61 @@
+"""``lightproof sweep``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from lightproof.cli.console import bar, check_place, make_folder, say, show, write, write_json
+from lightproof.cli.data import describe, load
+from lightproof.cli.work import check_jobs, listed, numbers, run
+from lightproof.errors import BadParameter
+from lightproof.experiments.cache import Cache
+from lightproof.experiments.methods import check_name
+from lightproof.experiments.plan import DATASETS
+from lightproof.experiments.rows import rows_of
+from lightproof.experiments.sweep import Grid, plan_sweep, sweep_tables
+from lightproof.light import LIGHTS
+
+
+def sweep(
+    dataset: Annotated[str, typer.Argument(help=f"{', '.join(DATASETS)}.")] = "rendered",
+    data: Annotated[Path | None, typer.Option(help="The folder of the data set, or the one it lies in.")] = None,
+    cells: Annotated[str, typer.Option(help="Sides of a patch in pixels, with commas.")] = "4,8,16",
+    overlaps: Annotated[str, typer.Option(help="Pixels that neighbors share, with commas.")] = "0,1,2",
+    angles: Annotated[str, typer.Option(help="Numbers of projections, with commas.")] = "2,4,8",
+    lights: Annotated[str, typer.Option(help=f"With commas: {', '.join(LIGHTS)}.")] = "none,log",
+    jobs: Annotated[int, typer.Option(help="Processes; -1 is one for each core.")] = -1,
+    out: Annotated[Path, typer.Option(help="Folder for the report, and for finished work.")] = Path("lightproof-sweep"),
+    json_file: Annotated[Path | None, typer.Option("--json", help="Also write the rows to this file.")] = None,
+) -> None:
+    """Run the method over cell size x overlap x projections x light.
+
+    To choose settings, sweep over people you will not test on.
+    """
+    from lightproof.experiments.sweep_report import sweep_page
+
+    check_name("data set", dataset, DATASETS)
+    for light in listed(lights):
+        check_name("light", light, list(LIGHTS))
+    grid = Grid(
+        numbers("cells", cells, 2), numbers("overlaps", overlaps, 0), numbers("angles", angles, 1), listed(lights)
+    )
+    if min(grid.overlaps) >= max(grid.cells):
+        raise BadParameter("sweep", "overlaps", "smaller than the largest of the cells", overlaps)
+    check_jobs("sweep", jobs)
+    check_place(json_file)
+    make_folder(out)
+    faces = load(dataset, data, bar(f"reading {dataset}"))
+    describe(dataset, faces)
+    results = run(plan_sweep(dataset, faces, grid), faces, Cache(out / "cache"), jobs)
+    rows = [row.as_dict() for result in results for row in rows_of(result)]
+    # Files first: a closed pipe must not cost them.
+    write_json(out / "rows.json", rows)
+    if json_file is not None:
+        write_json(json_file, rows)
+    write(out / "report.html", sweep_page(results, grid, dataset))
+    for table in sweep_tables(results, grid):
+        show(table)
+    say.print(f"The report with maps: {out / 'report.html'}")

@@ -1,0 +1,295 @@
+"""CAS-PEAL-R1, the Chinese Academy of Sciences' faces under lamps.
+
+One normal photo a person (``FRONTAL/Normal``) and photos under a lamp (``FRONTAL/Lighting``), grey TIFF files of 360 x
+480 pixels. The file name gives the light: in ``FY_000001_IFM+45_PM+00_EN_A0_D0_T0_BB_M0_R1_S0.tif`` the field
+``IFM+45`` is a fluorescent lamp at elevation 0 (U is +45, M 0, D -45), azimuth +45; L is an incandescent one, E the
+light of the room. ``FaceFP_2.txt`` in each folder gives the eyes.
+
+W. Gao et al., "The CAS-PEAL Large-Scale Chinese Face Database and Baseline Evaluations", IEEE Transactions on Systems,
+Man, and Cybernetics A, 2008.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lightproof.datasets.base import FaceSet
+from lightproof.datasets.reading import (
+    Eyes,
+    Progress,
+    count,
+    crop_or_skip,
+    existing_folder,
+    files_below,
+    parse_eyes,
+    read_or_skip,
+    some,
+)
+from lightproof.errors import BadParameter, DatasetMissing
+
+PEOPLE: Final = 233
+"""People with photos under a lamp."""
+
+LIT_PHOTOS: Final = 2243
+"""Photos in the official list of lit probes."""
+
+ELEVATIONS: Final = {"U": 45.0, "M": 0.0, "D": -45.0}
+
+EYE_FILE: Final = "FaceFP_2.txt"
+
+LISTS: Final = {
+    "Normal": "Evaluation Prototype/Gallery/Gallery.txt",
+    "Lighting": "Evaluation Prototype/Probe Sets/Probe Set_Lighting.txt",
+}
+"""The official lists: which photos of a folder are meant."""
+
+_LEGAL = (
+    "the CAS-PEAL-R1 face database: FRONTAL/Normal and FRONTAL/Lighting, each with photos such as "
+    "FY_000001_IFM+45_PM+00_EN_A0_D0_T0_BB_M0_R1_S0.tif and the eyes in FaceFP_2.txt, and, if there, the lists in "
+    "Evaluation Prototype; given out for research on a signed agreement by the ICT-ISVISION Joint R&D Laboratory for "
+    "Face Recognition, Chinese Academy of Sciences"
+)
+# The last field but one is R for privacy, and D in at least one file.
+_PHOTO = re.compile(
+    r"(?P<before>[FM][YMO]_(?P<person>\d{6})"
+    r"_(?P<shot>I(?P<source>[EFL])(?P<elevation>[UMD])(?P<azimuth>[+-](?:00|45|90)))"
+    r"_PM[+-]00_E[NLFSCO]_A[0-6]_D[0-2]_T(?P<session>[0-2])_B[BRDYW]_M\d+)"
+    r"_[A-Z](?P<after>\d_S\d+)(?:\.(?:tiff?|jpe?g|bmp|png))?",
+    re.IGNORECASE,
+)
+
+
+@dataclass(frozen=True)
+class _Photo:
+    path: Path
+    key: str
+    person: str
+    shot: str
+    source: str
+    azimuth: float
+    elevation: float
+    session: str
+
+
+def load_cas_peal(
+    folder: str | Path,
+    sources: Iterable[str] = ("F", "L"),
+    complete: bool = True,
+    *,
+    progress: Progress = iter,
+) -> FaceSet:
+    """Read the normal and the lit photos of CAS-PEAL-R1 from disk, cropped by the eyes.
+
+    =====================  =========================
+    people                 233, those with a normal and a lit photo
+    normal photos          one a person, shot "IEU+00"; of several the one of the earliest session, then name
+    lit photos             shots such as "IFM+45"; azimuths 0, -45, 45, -90, 90, elevations -45, 0, 45
+    size                   192 x 168, see :func:`lightproof.faces.align_by_eyes`
+    =====================  =========================
+
+    Where the official lists are there, they say which photos are meant; otherwise the folders do. Folders of copies in
+    another format are read too (``NormalJPG``); the first folder in the order of names counts. The sign of the azimuth
+    is that of the file name. Photos that cannot be read, have no eyes or are not in the list, and files that are not
+    photos, are listed in ``skipped``.
+
+    Parameters
+    ----------
+    folder : str or Path
+        ``CAS-PEAL-R1``, its ``FRONTAL``, or the folder it lies in.
+    sources : iterable of str
+        Which lamps: "F" fluorescent, "L" incandescent, or both. The paper does not say which it took.
+    complete : bool, default=True
+        With both lamps, refuse a folder in which photos are missing: all 2243 of the list of lit probes must be
+        there, or, without the list, at least as many and all 233 people. How many there should be for one lamp or one
+        azimuth is not known. False takes what is there.
+    progress : callable
+        Wraps the loop over the photos, to show how far it is.
+
+    Returns
+    -------
+    FaceSet
+        Ordered by person, the normal photo first, then by file name.
+    """
+    lamps = _checked_sources(sources)
+    frontal = _find_frontal(existing_folder(folder, _LEGAL))
+    root, skipped = frontal.parent, list[str]()
+    found, eyes = {}, dict[str, Eyes]()
+    for kind in LISTS:
+        found[kind] = _list_photos(frontal, kind, skipped)
+        eyes.update(_read_eyes(frontal, kind, skipped))
+    normal = _one_normal_each(found["Normal"], root, skipped)
+    lit = [photo for photo in found["Lighting"] if photo.source in lamps and photo.person in normal]
+    people = sorted({photo.person for photo in lit})
+    if len(people) < 2 or (complete and len(lamps) == 2 and not _all_there(people, lit, root)):
+        raise DatasetMissing(root, _LEGAL, _found(people, lit, skipped))
+    photos = [photo for person in people for photo in [normal[person], *(p for p in lit if p.person == person)]]
+    images = _read(root, photos, eyes, skipped, progress)
+    kept = _of_whole_people([photo for photo in photos if photo.path in images], people, skipped)
+    if len({photo.person for photo in kept}) < 2:
+        raise DatasetMissing(root, _LEGAL, _found([], [], skipped))
+    return FaceSet(
+        name="cas-peal",
+        images=np.stack([images[photo.path] for photo in kept]),
+        labels=np.array([photo.person for photo in kept]),
+        azimuths=np.array([photo.azimuth for photo in kept]),
+        elevations=np.array([photo.elevation for photo in kept]),
+        files=tuple(photo.path.relative_to(root).as_posix() for photo in kept),
+        shots=tuple(photo.shot for photo in kept),
+        skipped=tuple(skipped),
+    )
+
+
+def _checked_sources(sources: Iterable[str]) -> set[str]:
+    try:
+        lamps = set(sources)
+    except TypeError:
+        lamps = set()
+    if not lamps or lamps - {"F", "L"}:
+        raise BadParameter("load_cas_peal", "sources", "'F' (fluorescent), 'L' (incandescent) or both", sources)
+    return lamps
+
+
+def _find_frontal(folder: Path) -> Path:
+    """Return the FRONTAL folder: this one, one in it, or one in the CAS-PEAL-R1 in it."""
+    for place in (folder, folder / "FRONTAL", folder / "CAS-PEAL-R1" / "FRONTAL"):
+        if all(_folders(place, kind) for kind in LISTS):
+            return place.absolute()
+    raise DatasetMissing(folder, _LEGAL, "no FRONTAL/Normal or no FRONTAL/Lighting")
+
+
+def _folders(frontal: Path, kind: str) -> list[Path]:
+    """Return the folders of a kind; some copies are called NormalJPG and the like."""
+    there = sorted(frontal.iterdir()) if frontal.is_dir() else []
+    return [path for path in there if path.is_dir() and path.name.lower().startswith(kind.lower())]
+
+
+def _list_photos(frontal: Path, kind: str, skipped: list[str]) -> list[_Photo]:
+    """Find the photos of one kind in the first folder that has any, and say why everything else is left out."""
+    root = frontal.parent
+    wanted = _listed(root, kind)
+    photos: list[_Photo] = []
+    for folder in _folders(frontal, kind):
+        if photos:
+            skipped.append(f"{folder.relative_to(root).as_posix()}: a second folder of the same photos")
+            continue
+        for path in files_below(folder):
+            name = path.relative_to(root).as_posix()
+            match = _PHOTO.fullmatch(path.name)
+            if match and (match["source"].upper() == "E") == (kind == "Normal"):
+                photo = _photo(path, match)
+                if wanted is not None and photo.key not in wanted:
+                    skipped.append(f"{name}: not in {LISTS[kind]}")
+                elif any(photo.key == other.key for other in photos[-1:]):
+                    skipped.append(f"{name}: a second file of the same photo")
+                else:
+                    photos.append(photo)
+            elif path.name != EYE_FILE:
+                skipped.append(f"{name}: not named like a photo of {kind}")
+    lost = len((wanted or set()) - {photo.key for photo in photos})
+    if lost:
+        skipped.append(f"{LISTS[kind]}: {lost} of the {len(wanted or ())} photos in the list are not there")
+    return photos
+
+
+def _listed(root: Path, kind: str) -> set[str] | None:
+    """Return the keys of the photos in the official list, or None where there is no list."""
+    path = root / LISTS[kind]
+    if not path.is_file():
+        return None
+    names = [line.strip().replace("\\", "/").rsplit("/", 1)[-1] for line in _lines(path)]
+    return {_key(match) for match in map(_PHOTO.fullmatch, names) if match}
+
+
+def _photo(path: Path, match: re.Match[str]) -> _Photo:
+    return _Photo(
+        path=path,
+        key=_key(match),
+        person=match["person"],
+        shot=match["shot"].upper(),
+        source=match["source"].upper(),
+        azimuth=float(match["azimuth"]) + 0.0,  # no minus zero
+        elevation=ELEVATIONS[match["elevation"].upper()],
+        session=match["session"],
+    )
+
+
+def _key(match: re.Match[str]) -> str:
+    """Name a photo so that its file, its line of eyes and its line in a list agree, whatever the letter before S."""
+    return f"{match['before']}_{match['after']}".upper()
+
+
+def _lines(path: Path) -> list[str]:
+    return path.read_text(encoding="latin-1").splitlines()
+
+
+def _read_eyes(frontal: Path, kind: str, skipped: list[str]) -> dict[str, Eyes]:
+    """Read the eye files of all folders of a kind; a copy in another format may have none of its own."""
+    eyes: dict[str, Eyes] = {}
+    for folder in _folders(frontal, kind):
+        path = folder / EYE_FILE
+        for number, line in enumerate(_lines(path) if path.is_file() else [], 1):
+            name, *numbers = line.split() or [""]
+            match, place = _PHOTO.fullmatch(name), parse_eyes(numbers)
+            if match and place:
+                eyes.setdefault(_key(match), place)
+            elif name:
+                where = f"{path.relative_to(frontal.parent).as_posix()}, line {number}"
+                skipped.append(f"{where}: not the name of a photo and four numbers")
+    return eyes
+
+
+def _one_normal_each(photos: list[_Photo], root: Path, skipped: list[str]) -> dict[str, _Photo]:
+    chosen: dict[str, _Photo] = {}
+    for photo in sorted(photos, key=lambda photo: (photo.person, photo.session, photo.path)):
+        if chosen.setdefault(photo.person, photo) is not photo:
+            skipped.append(f"{photo.path.relative_to(root).as_posix()}: another normal photo of {photo.person}")
+    return chosen
+
+
+def _all_there(people: list[str], lit: list[_Photo], root: Path) -> bool:
+    if (root / LISTS["Lighting"]).is_file():
+        return len(lit) == LIT_PHOTOS
+    # The folder may hold more photos than the list of probes names.
+    return len(people) == PEOPLE and len(lit) >= LIT_PHOTOS
+
+
+def _found(people: list[str], lit: list[_Photo], skipped: list[str]) -> str:
+    azimuths = [abs(photo.azimuth) for photo in lit]
+    by_azimuth = "/".join(str(azimuths.count(azimuth)) for azimuth in (0, 45, 90))
+    got = f"{count(len(people), 'person', 'people')} of {PEOPLE} with a normal and a lit photo, {len(lit)} lit photos "
+    got += f"of {LIT_PHOTOS} ({by_azimuth} at azimuths 0/45/90)"
+    return got + (f"; {len(skipped)} left out: {some(skipped, 3)}" if skipped else "")
+
+
+def _read(
+    root: Path, photos: list[_Photo], eyes: dict[str, Eyes], skipped: list[str], progress: Progress
+) -> dict[Path, NDArray[np.uint8]]:
+    faces: dict[Path, NDArray[np.uint8]] = {}
+    for i in progress(range(len(photos))):
+        path = photos[i].path
+        name = path.relative_to(root).as_posix()
+        if photos[i].key not in eyes:
+            skipped.append(f"{name}: no eyes in {EYE_FILE}")
+            continue
+        image = read_or_skip(path, name, skipped)
+        face = None if image is None else crop_or_skip(image, eyes[photos[i].key], name, skipped)
+        if face is not None:
+            faces[path] = face
+    return faces
+
+
+def _of_whole_people(photos: list[_Photo], people: list[str], skipped: list[str]) -> list[_Photo]:
+    """Keep the people whose normal photo and at least one lit one could be read; list the others."""
+    normal = {photo.person for photo in photos if photo.source == "E"}
+    lit = {photo.person for photo in photos if photo.source != "E"}
+    for person in people:
+        if person not in normal & lit:
+            skipped.append(f"{person}: without a {'lit' if person in normal else 'normal'} photo that can be used")
+    return [photo for photo in photos if photo.person in normal & lit]

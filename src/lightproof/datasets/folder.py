@@ -1,0 +1,101 @@
+"""Any folder of pictures, one folder a person: ``name/photo.jpg``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lightproof.datasets.base import FaceSet
+from lightproof.datasets.reading import Progress, count, existing_folder, files_below, read_or_skip, some
+from lightproof.errors import DatasetMissing
+from lightproof.faces import FACE_SIZE, check_size
+from lightproof.images import bring_to_size
+
+ENDINGS: Final = frozenset({".jpg", ".jpeg", ".png", ".bmp", ".pgm", ".ppm", ".tif", ".tiff", ".webp"})
+"""What counts as a picture, in small or capital letters."""
+
+_LEGAL = (
+    "a folder with a folder of pictures for each person (name/photo.jpg), two or more people, at least one of them "
+    "with two photos"
+)
+
+
+def load_folder(path: str | Path, size: tuple[int, int] = FACE_SIZE, *, progress: Progress = iter) -> FaceSet:
+    """Read a folder of pictures, one folder a person.
+
+    The faces should be upright and cropped alike: nothing is looked for in the pictures, each is resized to ``size``
+    as a whole. Color becomes grey. Pictures may lie in folders inside a person's folder too. Where the light stood is
+    unknown: azimuths and elevations are NaN. Files that are not pictures, hidden files, pictures that cannot be read
+    and those of one even grey are listed in ``skipped``.
+
+    Parameters
+    ----------
+    path : str or Path
+        The folder that holds the people's folders. Two or more people, at least one of them with two photos.
+    size : tuple of int
+        Height and width to bring all pictures to, at least 16 each.
+    progress : callable
+        Wraps the loop over the pictures, to show how far it is.
+
+    Returns
+    -------
+    FaceSet
+        In the order of the file names.
+    """
+    height, width = check_size("load_folder", size)
+    folder = existing_folder(path, _LEGAL)
+    pictures, skipped = _list_pictures(folder)
+    faces: dict[Path, NDArray[np.uint8]] = {}
+    for i in progress(range(len(pictures))):
+        face = _read(pictures[i], folder, (height, width), skipped)
+        if face is not None:
+            faces[pictures[i]] = face
+    files = [picture.relative_to(folder) for picture in faces]
+    people, photos = np.unique(np.array([file.parts[0] for file in files], dtype=np.str_), return_counts=True)
+    if len(people) < 2 or photos.max() < 2:
+        got = f"{count(len(people), 'person', 'people')} with {count(len(files), 'photo')} altogether"
+        left_out = f"; {len(skipped)} left out: {some(skipped, 3)}" if skipped else ""
+        raise DatasetMissing(folder, _LEGAL, got + left_out)
+    return FaceSet(
+        name="folder",
+        images=np.stack(list(faces.values())),
+        labels=np.array([file.parts[0] for file in files]),
+        azimuths=np.full(len(files), np.nan),
+        elevations=np.full(len(files), np.nan),
+        files=tuple(file.as_posix() for file in files),
+        shots=tuple(file.stem for file in files),
+        skipped=tuple(skipped),
+    )
+
+
+def _list_pictures(folder: Path) -> tuple[list[Path], list[str]]:
+    """Find the pictures in order of their names, and say why everything else is left out."""
+    pictures, skipped = [], []
+    for path in files_below(folder):
+        name = path.relative_to(folder)
+        if any(part.startswith(".") for part in name.parts):
+            skipped.append(f"{name.as_posix()}: hidden")
+        elif path.suffix.lower() not in ENDINGS:
+            skipped.append(f"{name.as_posix()}: not a picture")
+        elif len(name.parts) < 2:
+            skipped.append(f"{name.as_posix()}: not in a person's folder")
+        else:
+            pictures.append(path)
+    return pictures, skipped
+
+
+def _read(path: Path, folder: Path, size: tuple[int, int], skipped: list[str]) -> NDArray[np.uint8] | None:
+    name = path.relative_to(folder).as_posix()
+    image = read_or_skip(path, name, skipped)
+    if image is None:
+        return None
+    face: NDArray[np.uint8] = np.clip(np.rint(255 * bring_to_size([image], size, np.float64)[0]), 0, 255).astype(
+        np.uint8
+    )
+    if face.min() == face.max():
+        skipped.append(f"{name}: one even grey")
+        return None
+    return face

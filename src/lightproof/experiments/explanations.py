@@ -1,0 +1,77 @@
+"""What could explain a figure far from the published one: changes that are run, and guesses that are called so.
+
+The changes were looked for with the test photos in view. They explain what others published; they are not settings to
+use, and no default here follows from them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+FAR: Final = 5.0
+"""Points from the published figure from which on a row is explained."""
+
+SVM_METHODS: Final = ("weberface", "mslde", "gradientface", "log-dct", "hog", "log-hog")
+
+
+@dataclass(frozen=True)
+class Explanation:
+    """One change to a method, run in full.
+
+    Attributes
+    ----------
+    method : str
+        Short name of the method.
+    title : str
+        What is changed.
+    change : mapping
+        Keywords of :meth:`lightproof.experiments.methods.Method.changed`.
+    own_lights : bool
+        Whether it is run with everybody enrolled in a light of their own, which concerns Test 2 only.
+    """
+
+    method: str
+    title: str
+    change: Mapping[str, Any] = field(default_factory=dict)
+    own_lights: bool = False
+
+
+def _for_all() -> Iterator[Explanation]:
+    for method in SVM_METHODS:
+        yield Explanation(method, "8-bit smoothing", {"smoothing": "8-bit"})
+        yield Explanation(method, "128 x 128 pixels", {"size": (128, 128)})
+        yield Explanation(method, "one against the rest", {"strategy": "ovr"})
+
+
+def _with_own_lights(method: str, title: str, change: Mapping[str, Any]) -> Iterator[Explanation]:
+    yield Explanation(method, title, change)
+    yield Explanation(method, f"{title}, own lights", change, own_lights=True)
+
+
+EXPLANATIONS: Final[tuple[Explanation, ...]] = (
+    *_for_all(),
+    *_with_own_lights("weberface", "alpha 9, 8-bit smoothing", {"alpha": 9, "smoothing": "8-bit"}),
+    *_with_own_lights("mslde", "20 scales, 8-bit smoothing", {"scales": 20, "smoothing": "8-bit"}),
+    *_with_own_lights("gradientface", "angles as numbers", {"encoding": "angle"}),
+    *_with_own_lights("log-dct", "stretched to 0..255", {"rescale": "after"}),
+    Explanation("log-dct", "10 coefficients dropped", {"discard": 10}),
+    *_with_own_lights("hog", "blocks of 2 x 2 cells, 8-bit smoothing", {"block": 2, "smoothing": "8-bit"}),
+    *_with_own_lights("log-hog", "blocks of 2 x 2 cells, 8-bit smoothing", {"block": 2, "smoothing": "8-bit"}),
+)
+
+_NETWORK_GUESS = (
+    "A guess, not tested: the paper trained far longer, on larger pictures, and its batch and number of iterations are "
+    "not known."
+)
+
+GUESSES: Final[dict[str, str]] = {
+    "weberface": "A guess, not tested: another kernel or neighborhood than the reference implementation's.",
+    "mslde": "A guess, not tested: the weights of the scales, which were never published.",
+    "log-dct": "A guess, not tested: how the paper scaled the pictures after the inverse transform.",
+    **dict.fromkeys(
+        ("vgg16", "vgg16-relit", "resnet50", "resnet50-relit", "densenet121", "densenet121-relit"), _NETWORK_GUESS
+    ),
+}
+"""What remains, by method."""

@@ -1,0 +1,42 @@
+"""What a figure is, and where its photos come from."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+from lightproof.datasets.base import FaceSet
+
+SOURCES: Final = {
+    "yale": "Extended Yale B",
+    "ar": "AR face database",
+    "cas-peal": "CAS-PEAL-R1",
+    "folder": "a folder of pictures",
+    "relit faces": "rendered, no real people",
+}
+"""The photos of a data set in words; other sets go by their name."""
+
+
+@dataclass(frozen=True)
+class Picture:
+    """A figure ready to be put on a page.
+
+    Attributes
+    ----------
+    name : str
+        Stem of its file.
+    title : str
+    caption : str
+        What to see, and where the photos come from.
+    png : bytes
+    """
+
+    name: str
+    title: str
+    caption: str
+    png: bytes
+
+
+def source_of(faces: FaceSet) -> str:
+    """Say where the photos of a data set come from."""
+    return SOURCES.get(faces.name, faces.name)

@@ -1,0 +1,107 @@
+"""One method, some galleries: fit, predict, count.
+
+Whatever this module reaches by its imports decides a figure; nothing about tables or reports belongs here.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from sklearn.pipeline import Pipeline
+
+from lightproof.datasets.protocols import Split
+from lightproof.frames import FRAMES
+from lightproof.images import Images, bring_to_size
+from lightproof.types import Array, Floats
+
+SHRUNK_AT_ONCE = 64
+
+
+@dataclass(frozen=True, eq=False)
+class Outcome:
+    """What one method did on every gallery of an experiment.
+
+    Attributes
+    ----------
+    hits : list of dict of int to ndarray of bool
+        For each gallery, by subset: whether each probe was named correctly, in the order of the split.
+    fit_seconds : float
+        All galleries together, features of the pictures included where they are computed once for all.
+    seconds : dict of int to float
+        By subset, to name the probes; all galleries together.
+    chosen : list of str
+        For each gallery, what the method chose by validation, in words; empty where it chooses nothing.
+    """
+
+    hits: list[dict[int, Array]]
+    fit_seconds: float
+    seconds: dict[int, float]
+    chosen: list[str]
+
+
+def measure(estimator: Any, pictures: Floats, labels: Array, splits: Sequence[Split]) -> Outcome:
+    """Fit and judge one estimator on every split.
+
+    Parameters
+    ----------
+    estimator : estimator
+        A pipeline's features must not depend on the gallery: they are computed once, for all splits.
+    pictures : ndarray of shape (n, h, w)
+        Already brought to size.
+    labels : ndarray of shape (n,)
+    splits : sequence of Split
+
+    Returns
+    -------
+    Outcome
+    """
+    start = time.perf_counter()
+    judge, known = estimator, pictures
+    if isinstance(estimator, Pipeline):
+        judge, known = estimator[-1], estimator[:-1].fit_transform(pictures)
+    outcome = Outcome([], time.perf_counter() - start, dict.fromkeys(splits[0].probes, 0.0), [])
+    fitting = outcome.fit_seconds
+    for split in splits:
+        start = time.perf_counter()
+        judge.fit(known[split.gallery], labels[split.gallery])
+        fitting += time.perf_counter() - start
+        hits = {}
+        for subset, probes in split.probes.items():
+            start = time.perf_counter()
+            hits[subset] = judge.predict(known[probes]) == labels[probes] if len(probes) else np.zeros(0, bool)
+            outcome.seconds[subset] += time.perf_counter() - start
+        outcome.hits.append(hits)
+        outcome.chosen.append(_choice(judge))
+    return Outcome(outcome.hits, fitting, outcome.seconds, outcome.chosen)
+
+
+def take_pictures(images: Images, size: tuple[int, int], smoothing: str, frame: str) -> Floats:
+    """Bring all photos to a size once, and cut out what a method may look at.
+
+    Parameters
+    ----------
+    images : ndarray of shape (n, h, w)
+    size : (int, int)
+    smoothing : {"float", "8-bit"}
+    frame : {"full", "interior", "outer"}
+
+    Returns
+    -------
+    ndarray, float32
+    """
+    blocks = (images[i : i + SHRUNK_AT_ONCE] for i in range(0, len(images), SHRUNK_AT_ONCE))
+    return np.concatenate([FRAMES[frame](bring_to_size(block, size, np.float32, smoothing)) for block in blocks])
+
+
+def _choice(judge: Any) -> str:
+    if hasattr(judge, "chosen_"):
+        return str(judge.chosen_)
+    # Our own method says it by its settings: asked to validate, it keeps a number.
+    settings = getattr(judge, "settings_", {})
+    if getattr(judge, "components", None) == "validate":
+        return f"{settings['components']} components"
+    return ""

@@ -1,0 +1,127 @@
+"""Every method that can be compared, by name."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from difflib import get_close_matches
+from typing import Any, Final
+
+from lightproof.baselines import (
+    gradientface_svm,
+    hog_svm,
+    lbp_neighbor,
+    log_hog_svm,
+    logdct_svm,
+    mslde_svm,
+    tan_triggs_neighbor,
+    weberface_svm,
+)
+from lightproof.baselines.networks import NetworkClassifier
+from lightproof.errors import UnknownName
+from lightproof.recognizer import FaceRecognizer
+
+
+@dataclass(frozen=True)
+class Method:
+    """How to build an estimator, and what it is called.
+
+    Attributes
+    ----------
+    name : str
+        Its short name, for the command line.
+    title : str
+        Its name in tables, as in the paper where the paper has it.
+    kind : {"ours", "rival", "extra", "network"}
+        ``"rival"`` and ``"network"`` stand in the paper, ``"extra"`` does not.
+    build : callable
+        Takes ``size`` and the settings as keywords, returns an estimator with ``fit`` and ``predict``.
+    settings : mapping
+        Plain values.
+    size : (int, int)
+        Rows and columns of the pictures it works on.
+    smoothing : {"float", "8-bit"}
+        How pictures are smoothed before they are shrunk.
+    """
+
+    name: str
+    title: str
+    kind: str
+    build: Callable[..., Any]
+    settings: Mapping[str, Any] = field(default_factory=dict)
+    size: tuple[int, int] = (64, 64)
+    smoothing: str = "float"
+
+    @property
+    def preset(self) -> str:
+        """Return the preset of our own method, the empty string for others."""
+        return str(self.settings.get("preset", ""))
+
+    def changed(self, title: str = "", *, size: Any = None, smoothing: str = "", **settings: Any) -> Method:
+        """Return a variant of the method with some settings changed and a title that says so."""
+        return replace(
+            self,
+            title=f"{self.title}, {title}" if title else self.title,
+            settings={**self.settings, **settings},
+            size=size or self.size,
+            smoothing=smoothing or self.smoothing,
+        )
+
+
+def _ours(name: str, title: str, **settings: Any) -> Method:
+    return Method(name, title, "ours", FaceRecognizer, settings)
+
+
+def _network(name: str, title: str) -> list[Method]:
+    plain = Method(name, title, "network", NetworkClassifier, {"architecture": name, "augment": False})
+    relit = plain.changed("relit", augment=True)
+    return [plain, replace(relit, name=f"{name}-relit")]
+
+
+METHODS: Final[dict[str, Method]] = {
+    method.name: method
+    for method in [
+        Method("weberface", "WeberFace + SVM", "rival", weberface_svm),
+        Method("mslde", "MSLDE + SVM", "rival", mslde_svm),
+        Method("gradientface", "GradientFace + SVM", "rival", gradientface_svm),
+        Method("log-dct", "Log + DCT + SVM", "rival", logdct_svm),
+        Method("hog", "HoG + SVM", "rival", hog_svm),
+        Method("log-hog", "Log + HoG + SVM", "rival", log_hog_svm),
+        *_network("vgg16", "VGG-16"),
+        *_network("resnet50", "ResNet-50"),
+        *_network("densenet121", "DenseNet-121"),
+        Method("tan-triggs", "Tan & Triggs + NN", "extra", tan_triggs_neighbor),
+        Method("lbp", "LBP + NN", "extra", lbp_neighbor),
+        _ours("rcdt", "R-CDT + NS", preset="authors", light="none"),
+        _ours("log-rcdt", "log + R-CDT + NS", preset="authors", light="log"),
+        _ours("rcdt-text", "R-CDT + NS, text to the letter", preset="paper", light="none"),
+        _ours("log-rcdt-text", "log + R-CDT + NS, text to the letter", preset="paper", light="log"),
+    ]
+}
+"""In the order of the paper's tables."""
+
+
+def choose_methods(names: Sequence[str], deep: bool = False) -> list[Method]:
+    """Find methods by name; no name means all of them, without networks unless ``deep``.
+
+    Parameters
+    ----------
+    names : sequence of str
+    deep : bool
+        Whether networks are among "all".
+
+    Returns
+    -------
+    list of Method
+        In the order of :data:`METHODS`.
+    """
+    for name in names:
+        check_name("method", name, list(METHODS))
+    wanted = names or [m.name for m in METHODS.values() if deep or m.kind != "network"]
+    return [method for method in METHODS.values() if method.name in wanted]
+
+
+def check_name(what: str, name: str, known: Sequence[str]) -> None:
+    """Refuse a name that is not known, and suggest the nearest."""
+    if name not in known:
+        raise UnknownName(what, name, known, get_close_matches(name.lower(), known, n=1, cutoff=0.4))

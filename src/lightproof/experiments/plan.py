@@ -1,0 +1,204 @@
+"""What is run: every table of the paper as a list of experiments."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Final
+
+from lightproof.datasets.base import FaceSet
+from lightproof.datasets.protocols import (
+    YALE_PICKS,
+    Protocol,
+    Split,
+    ar_test,
+    cas_peal_test,
+    folder_test,
+    yale_test_1,
+    yale_test_2,
+)
+from lightproof.experiments.explanations import EXPLANATIONS
+from lightproof.experiments.methods import METHODS, Method
+from lightproof.experiments.paper import CAS_PEAL_ENLARGED, YALE_OVERLAPS, YALE_PROJECTIONS, published
+
+PAPER_SETS: Final = ("yale", "ar", "cas-peal")
+
+DATASETS: Final = (*PAPER_SETS, "folder", "rendered")
+
+
+@dataclass(frozen=True)
+class Experiment:
+    """One method under one protocol, or under several whose figures are averaged.
+
+    Attributes
+    ----------
+    dataset : str
+        One of :data:`DATASETS`.
+    table : {"main", "own lights", "details", "parameters", "explanations", "enlarged", "sweep"}
+        Where its figures are shown.
+    method : Method
+    protocols : sequence of Protocol
+        All with the same subsets.
+    gallery : str
+        What is enrolled, in words.
+    frame : {"full", "interior", "outer"}
+        What of the pictures is shown to the method.
+    published : mapping of int to float
+        By subset.
+    """
+
+    dataset: str
+    table: str
+    method: Method
+    protocols: Sequence[Protocol]
+    gallery: str
+    frame: str = "full"
+    published: Mapping[int, float] = field(default_factory=dict)
+
+    @property
+    def test(self) -> str:
+        """Return the name of the test, as the paper has it."""
+        return self.protocols[0].name
+
+
+def make_plan(dataset: str, faces: FaceSet, methods: Sequence[Method], frames: Sequence[str]) -> list[Experiment]:
+    """List the experiments of one data set.
+
+    Parameters
+    ----------
+    dataset : str
+        One of :data:`DATASETS`.
+    faces : FaceSet
+    methods : sequence of Method
+    frames : sequence of str
+        The main tables are run once for each.
+
+    Returns
+    -------
+    list of Experiment
+    """
+    plan = [experiment for method in methods for experiment in _main(dataset, faces, method, frames)]
+    names = {method.name for method in methods}
+    if dataset == "yale":
+        plan += [_own_lights(method) for method in methods if method.kind != "network"]
+        plan += [e for e in _yale_details() if e.method.name in names]
+        plan += [e for e in _explanations() if e.method.name in names]
+    if dataset == "cas-peal":
+        plan += [e for name in ("rcdt", "log-rcdt") if name in names for e in _enlarged(METHODS[name])]
+    return plan
+
+
+def trials_of(dataset: str, faces: FaceSet, one_gallery: bool = False) -> Iterator[tuple[Sequence[Protocol], str]]:
+    """Yield the tests of a data set: protocols to average over, and what they enroll.
+
+    Parameters
+    ----------
+    dataset : str
+    faces : FaceSet
+    one_gallery : bool
+        One gallery is enough where there could be a mean over many.
+    """
+    if dataset in ("yale", "rendered"):
+        yield from _yale_trials(one_gallery)
+    elif dataset == "ar":
+        yield [ar_test()], ar_test().gallery
+    elif dataset == "cas-peal":
+        yield [cas_peal_test()], cas_peal_test().gallery
+    else:
+        # Every place that at least somebody's photos have, up to as many as on Extended Yale B.
+        photos = max(list(faces.labels).count(name) for name in set(faces.labels))
+        picks = 1 if one_gallery else min(photos, YALE_PICKS)
+        yield [folder_test(pick) for pick in range(picks)], f"mean of {picks}" if picks > 1 else "photo 0"
+
+
+def _yale_trials(one_gallery: bool = False) -> Iterator[tuple[Sequence[Protocol], str]]:
+    yield [yale_test_1()], "all training photos"
+    if one_gallery:
+        yield [yale_test_2("authors")], "authors"
+    else:
+        yield [yale_test_2(pick) for pick in range(YALE_PICKS)], f"mean of {YALE_PICKS}"
+
+
+def _main(dataset: str, faces: FaceSet, method: Method, frames: Sequence[str]) -> Iterator[Experiment]:
+    for protocols, gallery in trials_of(dataset, faces, one_gallery=method.kind == "network"):
+        test = protocols[0].name
+        figures = published(dataset, test, method.name)
+        for frame in frames:
+            shown = figures if frame == "full" else {}
+            yield Experiment(dataset, "main", _for_test(method, test), protocols, gallery, frame, shown)
+
+
+def _for_test(method: Method, test: str) -> Method:
+    """In Test 1 the paper chooses the number of components by validation."""
+    return method.changed(components="validate") if method.kind == "ours" and test == "Test 1" else method
+
+
+def _own_lights(method: Method, table: str = "own lights") -> Experiment:
+    """Test 2 with a photo drawn for each person: no two people need have the same light."""
+    protocols = [yale_test_2(YALE_PICKS + seed) for seed in range(YALE_PICKS)]
+    figures = published("yale", "Test 2", method.name)
+    return Experiment("yale", table, method, protocols, f"own lights, mean of {YALE_PICKS}", published=figures)
+
+
+def _explanations() -> Iterator[Experiment]:
+    for explanation in EXPLANATIONS:
+        changed = METHODS[explanation.method].changed(explanation.title, **explanation.change)
+        if explanation.own_lights:
+            yield _own_lights(changed, "explanations")
+            continue
+        for protocols, gallery in _yale_trials():
+            figures = published("yale", protocols[0].name, changed.name)
+            yield Experiment("yale", "explanations", changed, protocols, gallery, published=figures)
+
+
+def _yale_details() -> Iterator[Experiment]:
+    """Where paper and released code part ways, and the table of parameters."""
+    ours = [method for method in METHODS.values() if method.kind == "ours"]
+    for method in ours:
+        yield _detail(method, yale_test_2("authors"))
+    plain, log = METHODS["rcdt"], METHODS["log-rcdt"]
+    yield _detail(plain.changed("plain sum", aggregate="sum"), yale_test_2("authors"))
+    yield _detail(plain.changed("80 % of singular values", components=0.8), yale_test_1())
+    for method in (plain, log):
+        yield _detail(method.changed("8-bit smoothing", smoothing="8-bit"), yale_test_2("authors"))
+        both = method.changed("80 % of singular values, 8-bit smoothing", components=0.8, smoothing="8-bit")
+        yield _detail(both, yale_test_1())
+    for cell, by_angles in YALE_PROJECTIONS.items():
+        for m, figure in by_angles.items():
+            yield from _parameters(cell, 0, m, figure)
+    for cell, by_overlap in YALE_OVERLAPS.items():
+        for overlap, figure in by_overlap.items():
+            if overlap:  # overlap 0 with four angles stands among the projections already
+                yield from _parameters(cell, overlap, 4, figure)
+
+
+def _detail(method: Method, protocol: Protocol) -> Experiment:
+    figures = published("yale", protocol.name, method.name)
+    return Experiment("yale", "details", method, [protocol], protocol.gallery, published=figures)
+
+
+def _parameters(cell: int, overlap: int, m: int, figure: float) -> Iterator[Experiment]:
+    """One cell of the table of parameters, in float arithmetic and smoothed in 8 bits."""
+    protocol = restricted(yale_test_2("authors"), [4])
+    for suffix, smoothing in (("", "float"), (", 8-bit smoothing", "8-bit")):
+        title = f"cell {cell}, overlap {overlap}, {m} angles{suffix}"
+        method = METHODS["rcdt"].changed(title, smoothing=smoothing, cell=cell, overlap=overlap, n_angles=m)
+        yield Experiment("yale", "parameters", method, [protocol], "authors", published={4: figure})
+
+
+def _enlarged(method: Method) -> Iterator[Experiment]:
+    for adding, figure in CAS_PEAL_ENLARGED.items():
+        protocol = restricted(cas_peal_test(adding), [3])
+        shown = {3: figure} if method.name == "rcdt" else {}
+        yield Experiment("cas-peal", "enlarged", method, [protocol], protocol.gallery, published=shown)
+
+
+def restricted(protocol: Protocol, subsets: Iterable[int]) -> Protocol:
+    """Return the protocol with probes of some subsets only."""
+    chosen = tuple(subsets)
+
+    def rule(faces: FaceSet) -> Split:
+        split = protocol.split(faces)
+        return Split(split.gallery, {subset: split.probes[subset] for subset in chosen})
+
+    return Protocol(protocol.name, protocol.gallery, rule)

@@ -1,0 +1,120 @@
+"""Run what is not yet done, on all cores, and keep each piece as soon as it is finished."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from joblib import Parallel, delayed
+
+from lightproof.datasets.base import FaceSet
+from lightproof.datasets.protocols import Split
+from lightproof.experiments import cache, measure
+from lightproof.experiments.cache import Cache
+from lightproof.experiments.measure import Outcome, take_pictures
+from lightproof.experiments.methods import Method
+from lightproof.experiments.plan import Experiment
+from lightproof.types import Array, Floats
+
+Progress = Callable[[Iterable[Any], int], Iterable[Any]]
+"""Wraps the stream of finished pieces, given how many there will be."""
+
+
+@dataclass(frozen=True)
+class Result:
+    """An experiment and what came of it."""
+
+    experiment: Experiment
+    splits: Sequence[Split]
+    outcome: Outcome
+
+
+def run_all(
+    plan: Sequence[Experiment],
+    faces: FaceSet,
+    kept: Cache,
+    jobs: int = 1,
+    progress: Progress = lambda pieces, total: pieces,
+) -> list[Result]:
+    """Run a plan; what the cache has is not run again.
+
+    Parameters
+    ----------
+    plan : sequence of Experiment
+    faces : FaceSet
+    kept : Cache
+        Gets every piece as soon as it is finished: after an interrupt the same call goes on where this one stopped.
+    jobs : int
+        Processes; -1 is one for each core.
+    progress : callable
+        Shows how far it is.
+
+    Returns
+    -------
+    list of Result
+        In the order of the plan.
+    """
+    data = cache.digest_of_faces(faces)
+    splits = [[protocol.split(faces) for protocol in experiment.protocols] for experiment in plan]
+    facts = [facts_of(experiment, data, own) for experiment, own in zip(plan, splits, strict=True)]
+    found = [kept.find(own) for own in facts]
+    # In order of what the photos are made into, so that each kind is made once.
+    missing = sorted((i for i, outcome in enumerate(found) if outcome is None), key=lambda i: _kind_of_picture(plan[i]))
+    pictures = _Pictures(faces)
+    work = (delayed(_piece)(i, plan[i].method, pictures.of(plan[i]), faces.labels, splits[i]) for i in missing)
+    for i, outcome in progress(_stream(work, jobs, len(missing)), len(missing)):
+        kept.keep(facts[i], outcome)
+        found[i] = outcome
+    return [Result(e, s, o) for e, s, o in zip(plan, splits, found, strict=True) if o is not None]
+
+
+def facts_of(experiment: Experiment, data: str, splits: Sequence[Split]) -> dict[str, Any]:
+    """List everything that decides the figures of an experiment."""
+    method = experiment.method
+    more = ("torch", "pytorchcv") if method.kind == "network" else ()
+    return {
+        "format": cache.FORMAT,
+        "versions": cache.library_versions(more),
+        "code": cache.digest_of_code((method.build.__module__, measure.__name__)),
+        "method": f"{method.build.__module__}.{method.build.__qualname__}",
+        "settings": dict(method.settings),
+        "size": list(method.size),
+        "smoothing": method.smoothing,
+        "frame": experiment.frame,
+        "data": data,
+        "splits": cache.digest_of_splits(splits),
+    }
+
+
+class _Pictures:
+    """The photos of a set as some method looks at them; made when first asked for, and kept till another kind is."""
+
+    def __init__(self, faces: FaceSet) -> None:
+        self._images = faces.images
+        self._kind: tuple[Any, ...] = ()
+        self._made: Floats | None = None
+
+    def of(self, experiment: Experiment) -> Floats:
+        wanted = _kind_of_picture(experiment)
+        if self._made is None or self._kind != wanted:
+            self._kind, self._made = wanted, take_pictures(self._images, *wanted)
+        return self._made
+
+
+def _kind_of_picture(experiment: Experiment) -> tuple[tuple[int, int], str, str]:
+    return experiment.method.size, experiment.method.smoothing, experiment.frame
+
+
+def _piece(i: int, method: Method, pictures: Floats, labels: Array, splits: Sequence[Split]) -> tuple[int, Outcome]:
+    estimator = method.build(size=pictures.shape[1:], **method.settings)
+    return i, measure.measure(estimator, pictures, labels, splits)
+
+
+def _stream(work: Iterable[Any], jobs: int, total: int) -> Iterator[tuple[int, Outcome]]:
+    """Finished pieces in the order in which they finish."""
+    if jobs == 1 or total < 2:
+        return (function(*arguments, **keywords) for function, arguments, keywords in work)
+    parallel = Parallel(n_jobs=jobs, return_as="generator_unordered", pre_dispatch="2 * n_jobs")
+    stream: Iterator[tuple[int, Outcome]] = parallel(work)
+    return stream

@@ -1,0 +1,100 @@
+"""How sure a figure is, and whether two methods differ."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from scipy.stats import binomtest
+
+from lightproof.types import Array
+
+
+def wilson_interval(right: float, n: int, level: float = 0.95) -> tuple[float, float]:
+    """Wilson's score interval of a share.
+
+    Parameters
+    ----------
+    right : float
+        How many of ``n`` were right; a mean over galleries need not be whole, and is rounded.
+    n : int
+    level : float
+
+    Returns
+    -------
+    (float, float)
+        Lower and upper end, in [0, 1].
+
+    Examples
+    --------
+    >>> low, high = wilson_interval(9, 10)
+    >>> f"{low:.3f} {high:.3f}"
+    '0.596 0.982'
+    """
+    interval = binomtest(round(right), n).proportion_ci(level, method="wilson")
+    return float(interval.low), float(interval.high)
+
+
+class Paired(NamedTuple):
+    """Two methods on the same photos.
+
+    Attributes
+    ----------
+    first_only, second_only : int
+        Photos on which only one of them was right; with several galleries, right in more of them.
+    p : float
+        Chance of a split at least as uneven if neither were better.
+    """
+
+    first_only: int
+    second_only: int
+    p: float
+
+
+def mcnemar(first: Array, second: Array) -> Paired:
+    """McNemar's exact test of two methods on the same photos.
+
+    Parameters
+    ----------
+    first, second : ndarray of shape (n,) or (galleries, n)
+        Whether each photo was named correctly. With several galleries each photo counts once, for the method that
+        was right in more of them: its answers are not independent.
+
+    Returns
+    -------
+    Paired
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> mcnemar(np.array([1, 1, 1, 1, 1, 0]), np.array([0, 0, 0, 0, 1, 0]))
+    Paired(first_only=4, second_only=0, p=0.125)
+    """
+    lead = np.atleast_2d(first).sum(axis=0, dtype=int) - np.atleast_2d(second).sum(axis=0, dtype=int)
+    return _sign_test(lead)
+
+
+def compare_by_person(first: Array, second: Array, people: Array) -> Paired:
+    """Test two methods with each person counted once: photos of one person rise and fall together.
+
+    Parameters
+    ----------
+    first, second : ndarray of shape (n,) or (galleries, n)
+        Whether each photo was named correctly.
+    people : ndarray of shape (n,)
+        Who is on each photo.
+
+    Returns
+    -------
+    Paired
+        People, not photos, for whom one method was right more often.
+    """
+    lead = np.atleast_2d(first).sum(axis=0, dtype=int) - np.atleast_2d(second).sum(axis=0, dtype=int)
+    _, place = np.unique(people, return_inverse=True)
+    return _sign_test(np.bincount(place, weights=lead))
+
+
+def _sign_test(lead: Array) -> Paired:
+    ahead, behind = int((lead > 0).sum()), int((lead < 0).sum())
+    p = float(binomtest(ahead, ahead + behind).pvalue) if ahead + behind else 1.0
+    return Paired(ahead, behind, p)

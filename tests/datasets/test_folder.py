@@ -1,0 +1,138 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+from PIL import Image
+from skimage.transform import resize
+
+from lightproof.datasets import load_folder
+from lightproof.datasets.protocols import folder_test
+from lightproof.errors import BadParameter, DatasetMissing
+
+LEGAL = (
+    r"must be a folder with a folder of pictures for each person \(name/photo\.jpg\), two or more people, at least one"
+)
+
+
+def picture(path, seed=0, shape=(40, 30), **options):
+    path.parent.mkdir(parents=True, exist_ok=True)
+    Image.fromarray(np.random.default_rng(seed).integers(0, 256, shape, np.uint8)).save(path, **options)
+
+
+@pytest.fixture
+def album(tmp_path):
+    picture(tmp_path / "Ann" / "b.png", 1)
+    picture(tmp_path / "Ann" / "a.jpg", 2)
+    picture(tmp_path / "Bob Ö" / "2024" / "c.PNG", 3)
+    return tmp_path
+
+
+def test_every_picture_below_a_persons_folder_is_theirs(album):
+    faces = load_folder(album)
+    assert faces.name == "folder"
+    assert faces.labels.tolist() == ["Ann", "Ann", "Bob Ö"]
+    assert faces.files == ("Ann/a.jpg", "Ann/b.png", "Bob Ö/2024/c.PNG")
+    assert faces.shots == ("a", "b", "c")
+    assert faces.images.shape == (3, 192, 168)
+    assert faces.images.dtype == np.uint8
+    assert np.isnan([faces.azimuths, faces.elevations]).all()
+    assert faces.skipped == ()
+
+
+@pytest.mark.parametrize("ending", ["jpg", "jpeg", "png", "bmp", "pgm", "ppm", "tif", "tiff", "webp", "JPG"])
+def test_the_usual_formats_are_read(album, ending):
+    picture(album / "Cy" / f"x.{ending}", 4)
+    assert load_folder(album).files[-1] == f"Cy/x.{ending}"
+
+
+def test_pictures_of_the_right_size_are_kept_to_the_last_bit(album):
+    faces = load_folder(album, size=(40, 30))
+    assert_array_equal(faces.images[1], np.random.default_rng(1).integers(0, 256, (40, 30), np.uint8))
+
+
+def test_other_sizes_are_resized_as_by_scikit_image(album):
+    picture(album / "Cy" / "big.png", 4, (91, 77))
+    with Image.open(album / "Cy" / "big.png") as big:
+        wanted = 255 * resize(np.asarray(big) / 255, (40, 30), anti_aliasing=True)
+    assert_allclose(load_folder(album, size=(40, 30)).images[-1], wanted, atol=0.51)
+
+
+def test_color_and_held_sideways_come_out_grey_and_upright(album):
+    rng = np.random.default_rng(9)
+    upright = rng.integers(0, 256, (40, 30, 3), np.uint8)
+    note = Image.Exif()
+    note[274] = 6
+    Image.fromarray(np.ascontiguousarray(np.rot90(upright))).save(album / "Ann" / "z.png", exif=note)
+    grey = np.asarray(Image.fromarray(upright).convert("L"))
+    assert_array_equal(load_folder(album, size=(40, 30)).images[2], grey)
+
+
+def test_what_is_left_out_is_said(album):
+    picture(album / "stray.jpg")
+    picture(album / ".trash" / "old.jpg")
+    picture(album / "Ann" / "._a.jpg")
+    (album / "Ann" / "Thumbs.db").write_bytes(b"junk")
+    (album / "Ann" / "notes").write_bytes(b"junk")
+    Image.fromarray(np.full((20, 20), 9, np.uint8)).save(album / "Ann" / "lid.png")
+    (album / "Ann" / "cut.png").write_bytes((album / "Ann" / "b.png").read_bytes()[:200])
+    (album / "nobody").mkdir()
+    faces = load_folder(album)
+    assert len(faces) == 3
+    assert set(faces.skipped) == {
+        "stray.jpg: not in a person's folder",
+        ".trash/old.jpg: hidden",
+        "Ann/._a.jpg: hidden",
+        "Ann/Thumbs.db: not a picture",
+        "Ann/notes: not a picture",
+        "Ann/lid.png: one even grey",
+        "Ann/cut.png: not a readable picture",
+    }
+    assert len(faces.skipped) == 7
+
+
+def test_one_photo_is_enrolled_and_the_others_asked_about(album):
+    picture(album / "Ann" / "c.png", 5)
+    faces = load_folder(album)
+    for pick, gallery, probes in ((0, [0, 3], [1, 2]), (3, [0, 3], [1, 2]), (4, [1, 3], [0, 2]), (5, [2, 3], [0, 1])):
+        protocol = folder_test(pick)
+        split = protocol.split(faces)
+        assert (protocol.name, protocol.gallery) == ("One photo", f"photo {pick}")
+        assert split.gallery.tolist() == gallery
+        assert split.probes[1].tolist() == probes
+
+
+def test_one_person_is_too_few(album):
+    (album / "Bob Ö" / "2024" / "c.PNG").unlink()
+    with pytest.raises(
+        DatasetMissing, match=rf"{LEGAL} of them with two photos; got 1 person with 2 photos altogether\.$"
+    ):
+        load_folder(album)
+
+
+def test_one_photo_a_person_is_too_few(album):
+    (album / "Ann" / "a.jpg").write_bytes(b"junk")
+    got = r"got 2 people with 2 photos altogether; 1 left out: Ann/a\.jpg: not a readable picture\.$"
+    with pytest.raises(DatasetMissing, match=rf"{LEGAL} .*; {got}"):
+        load_folder(album)
+
+
+def test_an_empty_folder_is_refused(tmp_path):
+    with pytest.raises(DatasetMissing, match=rf"{LEGAL} .*; got 0 people with 0 photos altogether\.$"):
+        load_folder(tmp_path)
+
+
+def test_a_folder_that_is_not_there_is_refused(tmp_path):
+    with pytest.raises(DatasetMissing, match=rf"none {LEGAL} .*; got no such folder\.$"):
+        load_folder(tmp_path / "none")
+
+
+def test_a_bad_size_is_refused(album):
+    with pytest.raises(BadParameter, match=r"^`size` of load_folder must be \(height, width\), .*; got \(8, 8\)\.$"):
+        load_folder(album, size=(8, 8))
+
+
+def test_progress_sees_every_picture(album):
+    seen = []
+    load_folder(album, progress=lambda loop: (seen.append(i) or i for i in loop))
+    assert seen == [0, 1, 2]

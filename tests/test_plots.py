@@ -1,0 +1,139 @@
+"""What is drawn: pictures that decode, have their size, show something, and change when the figures do."""
+
+from __future__ import annotations
+
+import io
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from lightproof.plots import (
+    Measured,
+    Patch,
+    accuracy_by_light,
+    accuracy_chart,
+    clouds,
+    compared,
+    decision_maps,
+    examples,
+    histograms,
+    slices,
+    sweep_map,
+)
+from lightproof.plots.canvas import BLUE, VERMILION
+from lightproof.transform import projection_angles
+
+
+def decoded(png: bytes) -> np.ndarray:
+    return np.asarray(Image.open(io.BytesIO(png)).convert("RGB")).astype(int)
+
+
+def count_of(png: bytes, color: str) -> int:
+    """Pixels near a color; the palette may move it a little."""
+    wanted = np.array([int(color[i : i + 2], 16) for i in (1, 3, 5)])
+    return int((np.abs(decoded(png) - wanted).max(axis=2) <= 6).sum())
+
+
+@pytest.fixture
+def patch(rng):
+    face = rng.integers(0, 256, (48, 40)).astype(np.uint8)
+    return Patch("a light", face, (0.25, 0.5, 0.125, 0.125), face[:4, :4], rng.normal(size=(16, 2)))
+
+
+LIGHTS = np.array([[0.0, 0.0], [50.0, 0.0], [-50.0, 0.0], [0.0, 90.0]])
+
+
+def test_every_picture_has_its_size_and_is_not_blank(rng, patch):
+    face = patch.face
+    drawn = {
+        "histograms": (histograms({"one": face, "two": face}), (430, 1100)),
+        "examples": (examples({"training": [face] * 10, "subset 1": [None, *[face] * 9]}), (224, 950)),
+        "clouds": (clouds([patch] * 5, patch.cloud), (640, 1100)),
+        "slices": (slices(patch, 12, 10, projection_angles(4)), (360, 1180)),
+        "by light": (accuracy_by_light(*LIGHTS.T, {"a": rng.uniform(0, 100, 4)}), (448, 700)),
+        "maps": (decision_maps({"subset 1": rng.uniform(0, 100, (5, 4))}, face), (300, 520)),
+        "compared": (compared({"subset 1": [Measured("a", 50.0, 40.0, 60.0, 70.0)]}), (137, 327)),
+        "sweep": (sweep_map(rng.uniform(0, 100, (2, 3)), "ab", "cde", "title"), (222, 442)),
+        "chart": (accuracy_chart({"a": [90.0, 50.0]}, ["mild", "side"]), (468, 936)),
+    }
+    for name, (png, size) in drawn.items():
+        pixels = decoded(png)
+        np.testing.assert_allclose(pixels.shape[:2], size, atol=1, err_msg=name)
+        dark = np.mean(pixels.min(axis=2) < 128)
+        assert 0.002 < dark < 0.95, name
+        assert (pixels[0, 0] == 255).all(), f"{name}: the paper is white"
+
+
+def test_the_same_figures_give_the_same_bytes(patch):
+    assert clouds([patch], patch.cloud) == clouds([patch], patch.cloud)
+
+
+def test_a_cloud_before_is_drawn_behind_the_others(patch):
+    moved = clouds([patch], patch.cloud + 1.0)
+    assert moved != clouds([patch])
+    assert count_of(moved, VERMILION) == count_of(clouds([patch]), VERMILION) > 0
+
+
+@pytest.mark.parametrize("angles", [1, 9])
+def test_slices_take_any_number_of_directions(patch, angles):
+    assert decoded(slices(patch, 12, 10, projection_angles(angles))).shape[1] == 1180
+
+
+def test_a_cloud_of_one_point_at_nothing_has_a_plane():
+    still = Patch(
+        "no light", np.zeros((8, 8), np.uint8), (0, 0, 0.5, 0.5), np.zeros((4, 4), np.uint8), np.zeros((16, 2))
+    )
+    assert decoded(clouds([still])).min() == 0
+
+
+@pytest.mark.parametrize("n", [1, 3, 5, 8])
+def test_lights_are_drawn_for_any_number_of_methods(n):
+    png = accuracy_by_light(*LIGHTS.T, {f"method {i}": np.full(4, 50.0) for i in range(n)}, borders=(30.0,))
+    assert decoded(png).shape[1] == (1200 if n > 1 else 700)
+
+
+def test_positive_azimuths_stand_on_the_left_as_in_the_picture():
+    azimuths, elevations = np.array([100.0, -100.0]), np.array([0.0, 0.0])
+    pixels = decoded(accuracy_by_light(azimuths, elevations, {"a": np.array([100.0, 0.0])}))[:, :560]
+    yellow = (pixels[:, :, 0] > 220) & (pixels[:, :, 2] < 90)
+    purple = np.abs(pixels - (68, 1, 84)).max(axis=2) < 8
+    assert yellow.any(axis=0).nonzero()[0].max() < purple.any(axis=0).nonzero()[0].min()
+
+
+def test_where_points_fall_together_the_poorer_is_seen():
+    both = np.zeros(2)
+    for values in ([100.0, 0.0], [0.0, 100.0]):
+        pixels = decoded(accuracy_by_light(both, both, {"a": np.array(values)}))[:, :560]
+        assert not ((pixels[:, :, 0] > 220) & (pixels[:, :, 2] < 90)).any()
+
+
+def test_a_method_that_was_not_run_has_only_its_published_mark():
+    published = compared({"subset 1": [Measured("a", None, published=50.0)]})
+    ours = compared({"subset 1": [Measured("a", 50.0, 30.0, 70.0)]})
+    key = compared({"subset 1": [Measured("a", None)]})
+    assert count_of(published, VERMILION) > count_of(key, VERMILION)
+    assert count_of(published, BLUE) == count_of(key, BLUE)
+    assert count_of(ours, BLUE) > count_of(key, BLUE) + 50
+    assert count_of(ours, VERMILION) == count_of(key, VERMILION)
+
+
+def test_panels_may_lack_methods():
+    rows = [Measured("a", 50.0), Measured("b", 60.0)]
+    assert decoded(compared({"1": rows, "2": rows[1:]})).shape[0] == 164
+
+
+def test_cells_that_were_not_run_are_told_apart():
+    table = np.array([[50.0, np.nan]])
+    grey = (decoded(sweep_map(table, ["4"], ["2", "3"], "t")) == 240).all(axis=2).sum()
+    assert grey > 2000
+    assert decoded(sweep_map(np.full((1, 1), np.nan), ["4"], ["2"], "nothing")).min() < 128
+
+
+def test_maps_share_one_scale():
+    low = np.full((3, 3), 10.0)
+    alone = decoded(decision_maps({"a": low}))
+    beside = decoded(decision_maps({"a": low, "b": 10 * low}))
+    # Alone, 10 is the top and yellow; beside 100 it is dark.
+    assert alone[150, 100][0] > 220
+    assert beside[150, 100][0] < 90
