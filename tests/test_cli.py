@@ -2,17 +2,22 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import subprocess
 import sys
+import time
 
 import pytest
+from PIL import Image
 from typer.testing import CliRunner
 
 from lightproof import __version__, cli
+from lightproof.datasets import make_relit_faces
 from tests.datasets.test_yale_b import fake_yale
 
 ROW_KEYS = [
     "dataset", "test", "subset", "method", "preset", "gallery", "accuracy", "std", "n", "published", "seconds",
+    "name", "table", "frame", "low", "high", "chosen",
 ]  # fmt: skip
 
 
@@ -52,7 +57,9 @@ def test_the_demo_prints_a_table_and_writes_a_report(tmp_path):
 
 
 def test_a_folder_that_is_not_yale_is_one_sentence_and_exit_code_1(tmp_path):
-    result = run_main("reproduce", "yale", "--data", tmp_path, "--json", tmp_path / "rows.json")
+    result = run_main(
+        "reproduce", "yale", "--data", tmp_path, "--json", tmp_path / "rows.json", "--out", tmp_path / "o"
+    )
     assert result.returncode == 1
     assert result.stdout == ""
     assert result.stderr.strip().splitlines()[-1].startswith(f"lightproof: {tmp_path} must be the CroppedYale folder")
@@ -61,16 +68,38 @@ def test_a_folder_that_is_not_yale_is_one_sentence_and_exit_code_1(tmp_path):
 
 
 def test_an_incomplete_yale_folder_says_what_is_missing(tmp_path):
-    result = run_main("reproduce", "yale", "--data", fake_yale(tmp_path))
+    result = run_main("reproduce", "yale", "--data", fake_yale(tmp_path), "--out", tmp_path / "o")
     assert result.returncode == 1
     assert "2410 missing: yaleB01/yaleB01_P00A+000E+20.pgm" in result.stderr
 
 
-def test_an_unknown_preset_is_refused_before_anything_is_read(tmp_path):
-    result = run_main("reproduce", "yale", "--data", tmp_path, "--preset", "best")
-    assert result.returncode == 1
-    expected = "lightproof: `preset` of reproduce yale must be one of 'authors', 'paper'; got 'best'."
-    assert result.stderr.strip() == expected
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        ("reproduce yael", "cas-peal, folder, rendered, all; got 'yael'. Did you mean 'yale'?"),
+        ("reproduce yale --methods hogg", "; got 'hogg'. Did you mean 'hog'?"),
+        ("reproduce yale --frames inner", "one of full, interior, outer; got 'inner'. Did you mean 'interior'?"),
+        ("reproduce yale --budget -1", "`budget` of reproduce must be more than 0 minutes; got -1.0."),
+        ("reproduce yale --jobs 0", "`jobs` of reproduce must be a number of processes, or -1 for one a core; got 0."),
+        ("reproduce yale", "--data must be given: the folder of yale; got nothing."),
+        (
+            "sweep rended",
+            "The data set must be one of yale, ar, cas-peal, folder, rendered; got 'rended'. Did you mean",
+        ),
+        ("sweep --lights logg", "The light must be one of none, log, tan-triggs; got 'logg'. Did you mean 'log'?"),
+        ("sweep --cells 4,x", "`cells` of sweep must be whole numbers of at least 2, with commas; got '4,x'."),
+        ("sweep --cells 4 --overlaps 4,5", "must be smaller than the largest of the cells; got '4,5'."),
+    ],
+)
+def test_a_wrong_word_is_one_sentence_before_anything_is_read(tmp_path, arguments, sentence, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "argv", ["lightproof", *arguments.split()])
+    with pytest.raises(SystemExit, match="1"):
+        cli.main()
+    said = capsys.readouterr()
+    assert said.out == ""
+    assert sentence in said.err
+    assert len(said.err.strip().splitlines()) == 1
 
 
 def test_a_file_where_the_folder_should_be_is_refused(tmp_path):
@@ -84,7 +113,7 @@ def test_a_file_where_the_folder_should_be_is_refused(tmp_path):
 
 
 def test_a_place_for_the_figures_is_checked_before_the_work(tmp_path):
-    for command in (["demo", "--out", tmp_path], ["reproduce", "yale", "--data", tmp_path]):
+    for command in (["demo", "--out", tmp_path], ["reproduce", "yale", "--data", tmp_path], ["sweep"]):
         result = run_main(*command, "--json", tmp_path / "nowhere" / "rows.json")
         assert result.returncode == 1
         assert result.stderr.strip().endswith("rows.json must be a place that can be written; got: no such folder.")
@@ -100,25 +129,136 @@ def test_a_terminal_without_signs_gets_question_marks_not_a_traceback(tmp_path):
     assert result.stdout.strip().endswith(b"?/report.html")
 
 
-@pytest.mark.parametrize("arguments", [["reproduce", "yale"], ["demo", "--people", "1"], ["dance"]])
+@pytest.mark.parametrize("arguments", [["reproduce", "--dance"], ["demo", "--people", "1"], ["dance"]])
 def test_a_wrong_call_is_exit_code_2(arguments):
     assert run_main(*arguments).returncode == 2
 
 
-@pytest.mark.data
-def test_reproduce_yale_writes_rows_with_stable_keys_for_one_preset(tmp_path, yale_data):
+@pytest.fixture(scope="module")
+def album(tmp_path_factory):
+    """Four people with four photos each as files, and some junk."""
+    folder = tmp_path_factory.mktemp("album")
+    faces = make_relit_faces(4, [(0, 0), (20, 10), (50, 0), (-35, 15)], size=(64, 56))
+    for image, name, file in zip(faces.images, faces.labels, faces.files, strict=True):
+        (folder / name).mkdir(exist_ok=True)
+        Image.fromarray(image).save(folder / name / f"{file.rpartition('/')[2]}.png")
+    (folder / "person-00" / "broken.jpg").write_bytes(b"not a picture")
+    (folder / "person-00" / "Thumbs.db").write_bytes(b"junk")
+    return folder
+
+
+def test_a_users_own_folder_is_compared_and_broken_pictures_are_counted(album, tmp_path):
+    out = tmp_path / "out"
     result = run_main(
-        "reproduce", "yale", "--data", yale_data, "--preset", "paper",
+        "reproduce", "folder", "--data", album, "--methods", "hog,lbp,log-rcdt", "--jobs", 1,
+        "--out", out, "--json", tmp_path / "rows.json",
+    )  # fmt: skip
+    assert result.returncode == 0, result.stderr
+    assert "folder: 16 photos; left out: 1 not a picture, 1 not a readable picture" in result.stderr
+    rows = json.loads((tmp_path / "rows.json").read_text())
+    assert all(list(row) == ROW_KEYS for row in rows)
+    assert {row["name"] for row in rows} == {"hog", "lbp", "log-rcdt"}
+    assert {row["frame"] for row in rows} == {"full", "interior", "outer"}
+    assert {row["n"] for row in rows} == {12}
+    assert json.loads((out / "rows.json").read_text()) == rows
+    assert {path.name for path in out.iterdir()} == {
+        "cache", "figures", "report.html", "report.md", "rows.csv", "rows.json",
+    }  # fmt: skip
+    assert "log + R-CDT + NS" in result.stdout
+
+
+def test_a_second_run_comes_from_the_cache_and_writes_the_same_report(album, tmp_path):
+    call = ["reproduce", "folder", "--data", album, "--methods", "hog", "--out", tmp_path / "out"]
+    assert run_main(*call).returncode == 0
+    first = {path: path.read_bytes() for path in (tmp_path / "out").rglob("*") if path.is_file()}
+    assert run_main(*call).returncode == 0
+    assert {path: path.read_bytes() for path in (tmp_path / "out").rglob("*") if path.is_file()} == first
+
+
+@pytest.mark.skipif(os.name == "nt", reason="Ctrl-C is another thing there")
+def test_ctrl_c_keeps_what_is_finished_and_the_next_run_goes_on(album, tmp_path):
+    out = tmp_path / "out"
+    call = [sys.executable, "-m", "lightproof", "reproduce", "folder", "--data", str(album), "--out", str(out)]
+    process = subprocess.Popen(
+        [*call, "--jobs", "2"], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, start_new_session=True,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # a shell's background job may ignore it
+    )  # fmt: skip
+    deadline = time.monotonic() + 120
+    while not list(out.glob("cache/*.json")) and process.poll() is None and time.monotonic() < deadline:
+        time.sleep(0.02)
+    os.killpg(process.pid, signal.SIGINT)
+    _, said = process.communicate(timeout=60)
+    assert process.returncode == 130, said
+    assert f"Stopped. What is finished is kept in {out / 'cache'}; the same command goes on from there." in said
+    assert "Traceback" not in said
+    finished = {path: path.stat().st_mtime_ns for path in out.glob("cache/*.json")}
+    assert finished
+    assert subprocess.run(call, capture_output=True, check=False).returncode == 0
+    every = set(out.glob("cache/*.json"))
+    assert set(finished) < every
+    assert {path: path.stat().st_mtime_ns for path in finished} == finished
+    rows = json.loads((out / "rows.json").read_text())
+    assert len(rows) == 3 * 12
+
+
+@pytest.mark.parametrize("photos", [{"ann": 3}, {"ann": 1, "bob": 1}])
+def test_a_folder_with_one_person_or_one_photo_each_is_refused(tmp_path, photos, album):
+    picture = next(album.rglob("*.png")).read_bytes()
+    for name, count in photos.items():
+        for i in range(count):
+            (tmp_path / "data" / name).mkdir(parents=True, exist_ok=True)
+            (tmp_path / "data" / name / f"{i}.png").write_bytes(picture)
+    result = run_main("reproduce", "folder", "--data", tmp_path / "data", "--out", tmp_path / "out")
+    assert result.returncode == 1
+    assert "two or more people" in result.stderr
+    assert "Traceback" not in result.stderr
+
+
+def test_all_runs_what_is_there_and_says_what_is_missing(tmp_path):
+    result = run_main("reproduce", "all", "--data", tmp_path, "--out", tmp_path / "out")
+    assert result.returncode == 1
+    for words in ("CroppedYale", "AR", "CAS-PEAL"):
+        assert words in result.stderr
+    assert result.stdout == ""
+
+
+def test_networks_without_their_extra_give_the_pip_line(album, tmp_path):
+    hide = "import sys; sys.modules['pytorchcv'] = None; from lightproof.cli import main; main()"
+    result = subprocess.run(
+        [sys.executable, "-c", hide, "reproduce", "folder", "--data", str(album), "--methods", "resnet50",
+         "--jobs", "1", "--out", str(tmp_path)],
+        capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert result.returncode == 1
+    assert "pip install 'lightproof[deep]'" in result.stderr
+    assert "Traceback" not in result.stderr
+
+
+def test_a_sweep_prints_a_table_and_draws_a_map(album, tmp_path):
+    result = run_main(
+        "sweep", "folder", "--data", album, "--cells", "4,8", "--overlaps", "0", "--angles", "2,4", "--lights", "log",
+        "--jobs", 1, "--out", tmp_path / "out", "--json", tmp_path / "rows.json",
+    )  # fmt: skip
+    assert result.returncode == 0, result.stderr
+    assert "light log: accuracy in %" in result.stdout
+    assert "cell 8, overlap 0" in result.stdout
+    assert (tmp_path / "out" / "report.html").read_text().count("data:image/png") == 1
+    assert len(json.loads((tmp_path / "rows.json").read_text())) == 4
+
+
+@pytest.mark.data
+def test_reproduce_yale_prints_the_published_figures_beside_ours(tmp_path, yale_data):
+    result = run_main(
+        "reproduce", "yale", "--data", yale_data, "--methods", "rcdt-text,tan-triggs", "--frames", "full",
         "--json", tmp_path / "rows.json", "--out", tmp_path / "out",
     )  # fmt: skip
     assert result.returncode == 0, result.stderr
     rows = json.loads((tmp_path / "rows.json").read_text())
-    assert all(list(row) == ROW_KEYS for row in rows)
     assert {row["dataset"] for row in rows} == {"yale"}
-    assert {row["preset"] for row in rows} == {"paper"}
     assert {row["test"] for row in rows} == {"Test 1", "Test 2"}
     assert {row["subset"] for row in rows} == {1, 2, 3, 4, "all"}
-    assert {row["method"] for row in rows} == {"R-CDT + NS", "log + R-CDT + NS"}
-    assert {row["gallery"] for row in rows} == {"mean of 11", "authors", "all training photos"}
-    assert "Test 2, R-CDT + NS" in result.stdout
-    assert (tmp_path / "out" / "report.html").read_text().count("<table>") == 4
+    assert {row["method"] for row in rows} == {"R-CDT + NS, text to the letter", "Tan & Triggs + NN"}
+    assert {row["gallery"] for row in rows} == {
+        "mean of 11", "own lights, mean of 11", "authors", "all training photos",
+    }  # fmt: skip
+    assert "Test 2: accuracy in %" in result.stdout

@@ -18,6 +18,8 @@ from lightproof.plots import (
     decision_maps,
     examples,
     histograms,
+    overlay_map,
+    png_of,
     slices,
     sweep_map,
 )
@@ -137,3 +139,20 @@ def test_maps_share_one_scale():
     # Alone, 10 is the top and yellow; beside 100 it is dark.
     assert alone[150, 100][0] > 220
     assert beside[150, 100][0] < 90
+
+
+def test_a_picture_survives_encoding(rng):
+    image = rng.integers(0, 256, (5, 7)).astype(np.uint8)
+    back = np.asarray(Image.open(io.BytesIO(png_of(image, scale=2))))
+    np.testing.assert_array_equal(back[::2, ::2], image)
+
+
+def test_the_overlay_is_blue_where_patches_speak_for_and_red_where_against():
+    mixed = overlay_map(np.full((40, 40), 128, np.uint8), np.array([[1.0, -1.0]])).astype(int)
+    left, right = mixed[20, 3], mixed[20, 36]
+    assert left[2] > left[0]
+    assert right[0] > right[2]
+
+
+def test_the_overlay_of_an_even_map_has_no_division_by_zero():
+    assert overlay_map(np.zeros((8, 8), np.uint8), np.zeros((2, 2))).shape == (8, 8, 3)

@@ -22,7 +22,7 @@ traceback and ends with exit code 1.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from sklearn.exceptions import NotFittedError
@@ -30,6 +30,16 @@ from sklearn.exceptions import NotFittedError
 
 class LightproofError(Exception):
     """Parent of every error this package raises on purpose."""
+
+    def __reduce__(self) -> tuple[Callable[..., LightproofError], tuple[type[LightproofError], str]]:
+        # Errors travel between processes; the facts their sentence was made of do not.
+        return _as_said, (type(self), str(self))
+
+
+def _as_said(kind: type[LightproofError], sentence: str) -> LightproofError:
+    error = kind.__new__(kind)
+    Exception.__init__(error, sentence)
+    return error
 
 
 class UserError(LightproofError, ValueError):

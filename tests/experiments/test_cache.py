@@ -28,9 +28,9 @@ def only_file(folder):
 
 def test_what_is_kept_comes_back_to_the_last_bit(tmp_path):
     kept = Cache(tmp_path / "cache")
-    assert kept.find(FACTS) is None
-    kept.keep(FACTS, outcome())
-    found = kept.find(FACTS)
+    assert kept.find(FACTS, Outcome.of) is None
+    kept.keep(FACTS, outcome().plain())
+    found = kept.find(FACTS, Outcome.of)
     assert found is not None
     for before, after in zip(outcome().hits, found.hits, strict=True):
         assert list(before) == list(after)
@@ -50,8 +50,8 @@ def test_what_is_kept_comes_back_to_the_last_bit(tmp_path):
 )
 def test_other_facts_find_nothing(tmp_path, other):
     kept = Cache(tmp_path)
-    kept.keep(FACTS, outcome())
-    assert kept.find(other) is None
+    kept.keep(FACTS, outcome().plain())
+    assert kept.find(other, Outcome.of) is None
 
 
 @pytest.mark.parametrize(
@@ -68,33 +68,33 @@ def test_other_facts_find_nothing(tmp_path, other):
 )
 def test_a_file_that_says_something_else_is_not_trusted(tmp_path, spoil):
     kept = Cache(tmp_path)
-    kept.keep(FACTS, outcome())
+    kept.keep(FACTS, outcome().plain())
     place = only_file(tmp_path)
     spoiled = spoil(place.read_text())
     assert spoiled != place.read_text()
     place.write_text(spoiled)
-    assert kept.find(FACTS) is None
+    assert kept.find(FACTS, Outcome.of) is None
 
 
 def test_nothing_half_written_is_left(tmp_path, monkeypatch):
     kept = Cache(tmp_path)
     monkeypatch.setattr(cache.json, "dumps", lambda *a, **k: 1 / 0)
     with pytest.raises(ZeroDivisionError):
-        kept.keep(FACTS, outcome())
+        kept.keep(FACTS, outcome().plain())
     assert list(tmp_path.iterdir()) == []
 
 
 def test_a_folder_that_cannot_be_made_is_one_sentence(tmp_path):
     (tmp_path / "taken").write_text("")
     with pytest.raises(CannotWrite, match="must be a place that can be written; got: "):
-        Cache(tmp_path / "taken").keep(FACTS, outcome())
+        Cache(tmp_path / "taken").keep(FACTS, outcome().plain())
 
 
 def test_the_file_can_be_read_by_people(tmp_path):
-    Cache(tmp_path).keep(FACTS, outcome())
+    Cache(tmp_path).keep(FACTS, outcome().plain())
     noted = json.loads(only_file(tmp_path).read_text())
     assert noted["facts"] == FACTS
-    assert noted["outcome"]["hits"][0] == {"1": "101", "4": "0"}
+    assert noted["content"]["hits"][0] == {"1": "101", "4": "0"}
 
 
 def test_every_photo_and_label_counts_for_the_data(people):

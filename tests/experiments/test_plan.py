@@ -87,7 +87,9 @@ def test_networks_are_run_on_request_only():
 
 
 def test_an_unknown_name_is_answered_with_the_nearest():
-    with pytest.raises(UnknownName, match=r"The method must be one of weberface, .*; got 'weberfase'. Did you mean 'web"):
+    with pytest.raises(
+        UnknownName, match=r"The method must be one of weberface, .*; got 'weberfase'. Did you mean 'web"
+    ):
         choose_methods(["weberfase"])
     with pytest.raises(UnknownName, match=r"The table must be one of yale, ar; got 'Yale'. Did you mean 'yale'\?"):
         check_name("table", "Yale", ["yale", "ar"])

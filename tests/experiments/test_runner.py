@@ -121,9 +121,7 @@ def test_an_empty_subset_has_no_row(people, tmp_path):
 
 def test_mean_and_spread_are_over_the_galleries(people, tmp_path):
     kept = Cache(tmp_path)
-    each = [
-        {row.subset: row for row in rows_of(run_all([experiment(picks=(p,))], people, kept)[0])} for p in (0, 1, 2)
-    ]
+    each = [{row.subset: row for row in rows_of(run_all([experiment(picks=(p,))], people, kept)[0])} for p in (0, 1, 2)]
     together = list(rows_of(run_all([experiment(picks=(0, 1, 2))], people, kept)[0]))
     assert [row.subset for row in together] == [1, 2, 3, 4, "all"]
     for row in together:

@@ -318,6 +318,12 @@ def _tensor(torch: Any, images: Floats, device: str) -> Any:
     return torch.as_tensor(scaled, dtype=torch.float32, device=device)
 
 
+def check_extra() -> None:
+    """Refuse to go on without PyTorch and pytorchcv."""
+    _torch()
+    _deep("pytorchcv.model_provider")
+
+
 def _torch() -> Any:
     return _deep("torch")
 

@@ -7,12 +7,12 @@ from typing import Annotated
 
 import typer
 
+from lightproof.baselines.networks import check_extra
 from lightproof.cli.console import bar, check_place, make_folder, say, show, write, write_json
 from lightproof.cli.data import describe, load
 from lightproof.cli.work import check_jobs, listed, run
 from lightproof.errors import BadParameter, UserError
 from lightproof.experiments.cache import Cache
-from lightproof.experiments.comparison import all_tables
 from lightproof.experiments.methods import METHODS, Method, check_name, choose_methods
 from lightproof.experiments.plan import DATASETS, PAPER_SETS, make_plan
 from lightproof.frames import FRAMES
@@ -45,8 +45,11 @@ def reproduce(
     if budget is not None and not budget > 0:
         raise BadParameter("reproduce", "budget", "more than 0 minutes", budget)
     check_jobs("reproduce", jobs)
+    if any(method.kind == "network" for method in chosen):
+        check_extra()
     check_place(json_file)
     make_folder(out)
+    kept = Cache(out / "cache")
     chapters, missing = [], []
     for name in PAPER_SETS if table == "all" else [table]:
         try:
@@ -58,17 +61,17 @@ def reproduce(
             continue
         describe(name, faces)
         plan = make_plan(name, faces, chosen, listed(frames))
-        chapters.append(Chapter(name, faces, run(plan, faces, Cache(out / "cache"), jobs)))
+        chapters.append(Chapter(name, faces, run(plan, faces, kept, jobs)))
     # Files first: a closed pipe must not cost them.
     if json_file is not None:
-        write_json(json_file, [row.as_dict() for chapter in chapters for row in chapter.rows()])
+        write_json(json_file, [row.as_dict() for chapter in chapters for row in chapter.rows])
     if chapters:
-        for path, content in reports(chapters, _command(table, methods, frames, deep, budget)):
+        for path, content in reports(chapters, kept, _command(table, methods, frames, deep, budget)):
             make_folder((out / path).parent)
             write(out / path, content)
     for chapter in chapters:
         say.print(f"\n{chapter.title}")
-        for shown in all_tables(chapter.results, chapter.faces.labels):
+        for shown in chapter.tables:
             show(shown)
     if chapters:
         say.print(f"The report with figures: {out / 'report.html'}")

@@ -8,18 +8,18 @@ import importlib.metadata
 import importlib.util
 import json
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable
 from functools import cache
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 import numpy as np
 
 from lightproof.datasets.base import FaceSet
 from lightproof.datasets.protocols import Split
 from lightproof.errors import CannotWrite
-from lightproof.experiments.measure import Outcome
-from lightproof.types import Array
+
+T = TypeVar("T")
 
 FORMAT: Final = 1
 
@@ -38,19 +38,27 @@ class Cache:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
 
-    def find(self, facts: dict[str, Any]) -> Outcome | None:
-        """Return what was kept under just these facts; None if there is nothing, or nothing to be trusted."""
+    def find(self, facts: dict[str, Any], read: Callable[[Any], T]) -> T | None:
+        """Return what was kept under just these facts; None if there is nothing, or nothing to be trusted.
+
+        Parameters
+        ----------
+        facts : dict
+            Everything that decides what was kept.
+        read : callable
+            Turns plain values back into what they were; an error of it means that they cannot be trusted.
+        """
         try:
             kept = json.loads(self._place(facts).read_text(encoding="utf-8"))
             # The name of the file is only a hash of the facts: a file that says otherwise is not ours.
-            return _outcome(kept["outcome"]) if kept["facts"] == _plain(facts) else None
+            return read(kept["content"]) if kept["facts"] == _plain(facts) else None
         except (OSError, ValueError, KeyError, TypeError, AttributeError):
             return None
 
-    def keep(self, facts: dict[str, Any], outcome: Outcome) -> None:
-        """Write a finished piece of work: all of it, or nothing."""
+    def keep(self, facts: dict[str, Any], content: Any) -> None:
+        """Write plain values under their facts: all of them, or nothing."""
         place = self._place(facts)
-        text = json.dumps({"facts": facts, "outcome": _noted(outcome)}, indent=1)
+        text = json.dumps({"facts": facts, "content": content}, indent=1)
         try:
             self.folder.mkdir(parents=True, exist_ok=True)
             half = place.with_name(f".{place.name}.{os.getpid()}")
@@ -86,9 +94,17 @@ def digest_of_code(modules: tuple[str, ...]) -> str:
     return found.hexdigest()
 
 
-def library_versions(more: Sequence[str] = ()) -> dict[str, str]:
-    """Return the versions of the libraries that compute, and of this package."""
-    return {name: importlib.metadata.version(name) for name in ("lightproof", *LIBRARIES, *more)}
+def library_versions(*more: str) -> dict[str, str]:
+    """Return the versions of this package and of the libraries that compute."""
+    return {name: _version(name) for name in ("lightproof", *LIBRARIES, *more)}
+
+
+@cache
+def _version(name: str) -> str:
+    try:
+        return importlib.metadata.version(name)
+    except importlib.metadata.PackageNotFoundError:
+        return "not installed"
 
 
 def _sources(modules: Iterable[str]) -> dict[str, str]:
@@ -115,27 +131,3 @@ def _imported(source: str) -> Iterable[str]:
 def _plain(facts: dict[str, Any]) -> Any:
     """What the facts look like after a walk through JSON: tuples are lists, keys are strings."""
     return json.loads(json.dumps(facts))
-
-
-def _noted(outcome: Outcome) -> dict[str, Any]:
-    return {
-        "hits": [{str(s): "".join("01"[int(h)] for h in hits) for s, hits in by.items()} for by in outcome.hits],
-        "fit_seconds": outcome.fit_seconds,
-        "seconds": {str(subset): value for subset, value in outcome.seconds.items()},
-        "chosen": outcome.chosen,
-    }
-
-
-def _outcome(noted: dict[str, Any]) -> Outcome:
-    return Outcome(
-        hits=[{int(subset): _bits(hits) for subset, hits in by.items()} for by in noted["hits"]],
-        fit_seconds=float(noted["fit_seconds"]),
-        seconds={int(subset): float(value) for subset, value in noted["seconds"].items()},
-        chosen=[str(choice) for choice in noted["chosen"]],
-    )
-
-
-def _bits(hits: str) -> Array:
-    if set(hits) - {"0", "1"}:
-        raise ValueError("hits are written as 0 and 1")
-    return np.array([hit == "1" for hit in hits], bool)

@@ -8,7 +8,7 @@ import numpy as np
 
 from lightproof.experiments.explanations import FAR, GUESSES
 from lightproof.experiments.methods import METHODS
-from lightproof.experiments.rows import Line, Row, hits_by_photo, lines_of, rows_of
+from lightproof.experiments.rows import Line, Row, hits_by_photo, lines_of
 from lightproof.experiments.runner import Result
 from lightproof.experiments.tables import TextTable
 from lightproof.frames import FRAMES
@@ -19,12 +19,14 @@ REFERENCES = ("log-rcdt", "rcdt")
 """What all others are compared with: the first of these that was run."""
 
 
-def all_tables(results: Sequence[Result], labels: Array) -> list[TextTable]:
+def all_tables(results: Sequence[Result], rows: Sequence[Row], labels: Array) -> list[TextTable]:
     """Every table of one data set, in the order of the report.
 
     Parameters
     ----------
     results : sequence of Result
+    rows : sequence of Row
+        Of these results.
     labels : ndarray of shape (n,)
         Who is on each photo of the set.
 
@@ -33,7 +35,7 @@ def all_tables(results: Sequence[Result], labels: Array) -> list[TextTable]:
     list of TextTable
         Those that have lines.
     """
-    lines = lines_of(row for result in results for row in rows_of(result))
+    lines = lines_of(rows)
     tests = list(dict.fromkeys(line.whole.test for line in lines))
     chance = 100 / len(np.unique(labels))
     tables = [
@@ -123,15 +125,17 @@ def paired_table(test: str, results: Sequence[Result], labels: Array) -> TextTab
 
 def chosen_table(lines: Sequence[Line]) -> TextTable:
     """List what each method chose inside its training photos."""
-    shown = [
-        [line.whole.method, line.whole.test, line.whole.gallery, line.whole.frame, line.whole.chosen]
-        for line in lines
-        if line.whole.chosen
-    ]
+    frames: dict[tuple[str, ...], list[str]] = {}
+    for row in (line.whole for line in lines):
+        if row.chosen:
+            frames.setdefault((row.method, row.test, row.gallery, row.chosen), []).append(row.frame)
     return TextTable(
         "What was chosen without a look at the test photos",
-        ["method", "test", "gallery", "frame", "chosen"],
-        shown,
+        ["method", "test", "gallery", "frames", "chosen"],
+        [
+            [method, test, gallery, ", ".join(where), choice]
+            for (method, test, gallery, choice), where in frames.items()
+        ],
         "SVM and components: two thirds of each person's training photos train, one third validates.",
     )
 
@@ -214,8 +218,10 @@ def _change(line: Line) -> str:
 
 def _verdict(name: str, tried: Sequence[Line]) -> str:
     near = [_change(line) for line in tried if line.farthest is not None and line.farthest <= FAR]
-    said = f"Within {FAR:.0f} points everywhere: {'; '.join(near)}." if near else f"None comes within {FAR:.0f} points."
-    return f"{said} {GUESSES.get(name, '')}".strip()
+    if near:
+        return f"Within {FAR:.0f} points everywhere: {'; '.join(near)}."
+    said = f"None of these comes within {FAR:.0f} points everywhere. " if tried else "Nothing was tried. "
+    return said + GUESSES.get(name, "No guess.")
 
 
 def _tried(change: str, line: Line) -> list[str]:

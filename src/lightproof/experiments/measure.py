@@ -8,7 +8,7 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from sklearn.pipeline import Pipeline
@@ -41,6 +41,25 @@ class Outcome:
     fit_seconds: float
     seconds: dict[int, float]
     chosen: list[str]
+
+    def plain(self) -> dict[str, Any]:
+        """Return it as plain values, for a file."""
+        return {
+            "hits": [{str(s): "".join("01"[int(h)] for h in hits) for s, hits in by.items()} for by in self.hits],
+            "fit_seconds": self.fit_seconds,
+            "seconds": {str(subset): value for subset, value in self.seconds.items()},
+            "chosen": self.chosen,
+        }
+
+    @classmethod
+    def of(cls, plain: dict[str, Any]) -> Self:
+        """Read it from plain values; those that cannot be an outcome are an error."""
+        return cls(
+            hits=[{int(subset): _bits(hits) for subset, hits in by.items()} for by in plain["hits"]],
+            fit_seconds=float(plain["fit_seconds"]),
+            seconds={int(subset): float(value) for subset, value in plain["seconds"].items()},
+            chosen=[str(choice) for choice in plain["chosen"]],
+        )
 
 
 def measure(estimator: Any, pictures: Floats, labels: Array, splits: Sequence[Split]) -> Outcome:
@@ -105,3 +124,9 @@ def _choice(judge: Any) -> str:
     if getattr(judge, "components", None) == "validate":
         return f"{settings['components']} components"
     return ""
+
+
+def _bits(hits: str) -> Array:
+    if set(hits) - {"0", "1"}:
+        raise ValueError("hits are written as 0 and 1")
+    return np.array([hit == "1" for hit in hits], bool)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -10,10 +10,10 @@ from lightproof.datasets.base import FaceSet
 from lightproof.datasets.protocols import (
     YALE_PICKS,
     Protocol,
-    Split,
     ar_test,
     cas_peal_test,
     folder_test,
+    restricted,
     yale_test_1,
     yale_test_2,
 )
@@ -24,6 +24,13 @@ from lightproof.experiments.paper import CAS_PEAL_ENLARGED, YALE_OVERLAPS, YALE_
 PAPER_SETS: Final = ("yale", "ar", "cas-peal")
 
 DATASETS: Final = (*PAPER_SETS, "folder", "rendered")
+
+# Made once: experiments that share a protocol share its split.
+YALE_TEST_1: Final = yale_test_1()
+YALE_AUTHORS: Final = yale_test_2("authors")
+YALE_DARKEST: Final = restricted(YALE_AUTHORS, [4])
+YALE_EVERY_LIGHT: Final = tuple(yale_test_2(pick) for pick in range(YALE_PICKS))
+YALE_OWN_LIGHTS: Final = tuple(yale_test_2(YALE_PICKS + seed) for seed in range(YALE_PICKS))
 
 
 @dataclass(frozen=True)
@@ -112,11 +119,11 @@ def trials_of(dataset: str, faces: FaceSet, one_gallery: bool = False) -> Iterat
 
 
 def _yale_trials(one_gallery: bool = False) -> Iterator[tuple[Sequence[Protocol], str]]:
-    yield [yale_test_1()], "all training photos"
+    yield [YALE_TEST_1], "all training photos"
     if one_gallery:
-        yield [yale_test_2("authors")], "authors"
+        yield [YALE_AUTHORS], "authors"
     else:
-        yield [yale_test_2(pick) for pick in range(YALE_PICKS)], f"mean of {YALE_PICKS}"
+        yield YALE_EVERY_LIGHT, f"mean of {YALE_PICKS}"
 
 
 def _main(dataset: str, faces: FaceSet, method: Method, frames: Sequence[str]) -> Iterator[Experiment]:
@@ -135,9 +142,8 @@ def _for_test(method: Method, test: str) -> Method:
 
 def _own_lights(method: Method, table: str = "own lights") -> Experiment:
     """Test 2 with a photo drawn for each person: no two people need have the same light."""
-    protocols = [yale_test_2(YALE_PICKS + seed) for seed in range(YALE_PICKS)]
     figures = published("yale", "Test 2", method.name)
-    return Experiment("yale", table, method, protocols, f"own lights, mean of {YALE_PICKS}", published=figures)
+    return Experiment("yale", table, method, YALE_OWN_LIGHTS, f"own lights, mean of {YALE_PICKS}", published=figures)
 
 
 def _explanations() -> Iterator[Experiment]:
@@ -155,14 +161,14 @@ def _yale_details() -> Iterator[Experiment]:
     """Where paper and released code part ways, and the table of parameters."""
     ours = [method for method in METHODS.values() if method.kind == "ours"]
     for method in ours:
-        yield _detail(method, yale_test_2("authors"))
+        yield _detail(method, YALE_AUTHORS)
     plain, log = METHODS["rcdt"], METHODS["log-rcdt"]
-    yield _detail(plain.changed("plain sum", aggregate="sum"), yale_test_2("authors"))
-    yield _detail(plain.changed("80 % of singular values", components=0.8), yale_test_1())
+    yield _detail(plain.changed("plain sum", aggregate="sum"), YALE_AUTHORS)
+    yield _detail(plain.changed("80 % of singular values", components=0.8), YALE_TEST_1)
     for method in (plain, log):
-        yield _detail(method.changed("8-bit smoothing", smoothing="8-bit"), yale_test_2("authors"))
+        yield _detail(method.changed("8-bit smoothing", smoothing="8-bit"), YALE_AUTHORS)
         both = method.changed("80 % of singular values, 8-bit smoothing", components=0.8, smoothing="8-bit")
-        yield _detail(both, yale_test_1())
+        yield _detail(both, YALE_TEST_1)
     for cell, by_angles in YALE_PROJECTIONS.items():
         for m, figure in by_angles.items():
             yield from _parameters(cell, 0, m, figure)
@@ -179,11 +185,10 @@ def _detail(method: Method, protocol: Protocol) -> Experiment:
 
 def _parameters(cell: int, overlap: int, m: int, figure: float) -> Iterator[Experiment]:
     """One cell of the table of parameters, in float arithmetic and smoothed in 8 bits."""
-    protocol = restricted(yale_test_2("authors"), [4])
     for suffix, smoothing in (("", "float"), (", 8-bit smoothing", "8-bit")):
         title = f"cell {cell}, overlap {overlap}, {m} angles{suffix}"
         method = METHODS["rcdt"].changed(title, smoothing=smoothing, cell=cell, overlap=overlap, n_angles=m)
-        yield Experiment("yale", "parameters", method, [protocol], "authors", published={4: figure})
+        yield Experiment("yale", "parameters", method, [YALE_DARKEST], "authors", published={4: figure})
 
 
 def _enlarged(method: Method) -> Iterator[Experiment]:
@@ -191,14 +196,3 @@ def _enlarged(method: Method) -> Iterator[Experiment]:
         protocol = restricted(cas_peal_test(adding), [3])
         shown = {3: figure} if method.name == "rcdt" else {}
         yield Experiment("cas-peal", "enlarged", method, [protocol], protocol.gallery, published=shown)
-
-
-def restricted(protocol: Protocol, subsets: Iterable[int]) -> Protocol:
-    """Return the protocol with probes of some subsets only."""
-    chosen = tuple(subsets)
-
-    def rule(faces: FaceSet) -> Split:
-        split = protocol.split(faces)
-        return Split(split.gallery, {subset: split.probes[subset] for subset in chosen})
-
-    return Protocol(protocol.name, protocol.gallery, rule)

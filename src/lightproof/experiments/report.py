@@ -8,14 +8,15 @@ import json
 import platform
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, fields
+from functools import cached_property
 from html import escape
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 
 from lightproof.datasets.base import FaceSet
 from lightproof.datasets.protocols import Split
-from lightproof.experiments.cache import library_versions
+from lightproof.experiments.cache import FORMAT, Cache, digest_of_code, digest_of_faces, library_versions
 from lightproof.experiments.comparison import all_tables
 from lightproof.experiments.figures import Picture, decision_figure, light_figure, paper_figures
 from lightproof.experiments.methods import METHODS
@@ -54,17 +55,25 @@ class Chapter:
         """Return the name of the data set as people know it."""
         return TITLES[self.dataset]
 
+    @cached_property
     def rows(self) -> list[Row]:
         """Return every figure."""
         return [row for result in self.results for row in rows_of(result)]
 
+    @cached_property
+    def tables(self) -> list[TextTable]:
+        """Return every table."""
+        return all_tables(self.results, self.rows, self.faces.labels)
 
-def reports(chapters: Sequence[Chapter], command: str) -> Iterator[tuple[str, str | bytes]]:
+
+def reports(chapters: Sequence[Chapter], kept: Cache, command: str) -> Iterator[tuple[str, str | bytes]]:
     """Write every report.
 
     Parameters
     ----------
     chapters : sequence of Chapter
+    kept : Cache
+        Has the figures that were drawn before.
     command : str
         What to type to get the same again.
 
@@ -73,8 +82,8 @@ def reports(chapters: Sequence[Chapter], command: str) -> Iterator[tuple[str, st
     (str, str or bytes)
         Name of a file, and what is in it.
     """
-    rows = [row for chapter in chapters for row in chapter.rows()]
-    yield "rows.json", json.dumps([_record(row) for row in rows], indent=1) + "\n"
+    rows = [row for chapter in chapters for row in chapter.rows]
+    yield "rows.json", json.dumps([row.as_dict() for row in rows], indent=1) + "\n"
     yield "rows.csv", _csv(rows)
     facts = _facts(command)
     text, body = [f"# The paper's experiments, run again\n\n{facts}\n"], []
@@ -82,10 +91,10 @@ def reports(chapters: Sequence[Chapter], command: str) -> Iterator[tuple[str, st
         about = _about(chapter)
         text.append(f"## {chapter.title}\n\n{about}\n")
         body.append(f"<h2 id={chapter.dataset}>{escape(chapter.title)}</h2><p>{escape(about)}</p>")
-        for shown in all_tables(chapter.results, chapter.faces.labels):
+        for shown in chapter.tables:
             text.append(markdown(shown))
             body.append(f"<h3>{escape(shown.title)}</h3>{table(shown, _ours())}")
-        for picture in figures_of(chapter):
+        for picture in _drawn(chapter, kept):
             name = f"figures/{chapter.dataset}-{picture.name}.png"
             yield name, picture.png
             text.append(f"**{picture.title}.** {picture.caption}\n\n![{picture.title}]({name})\n")
@@ -93,6 +102,24 @@ def reports(chapters: Sequence[Chapter], command: str) -> Iterator[tuple[str, st
     yield "report.md", "\n".join(text)
     lead = f"<h1>The paper's experiments, run again</h1><p class=lead>{escape(facts)}</p>"
     yield "report.html", page("lightproof: the paper's experiments", [lead, *body])
+
+
+def _drawn(chapter: Chapter, kept: Cache) -> list[Picture]:
+    """Return the figures of a data set, drawn anew only if anything about them changed."""
+    facts = {
+        "format": FORMAT,
+        "versions": library_versions("matplotlib", "pillow"),
+        "code": digest_of_code((__name__,)),
+        "data": digest_of_faces(chapter.faces),
+        "dataset": chapter.dataset,
+        "figures": [row.as_dict() for row in chapter.rows if (row.table, row.frame) == ("main", "full")],
+        "answers": [result.outcome.plain()["hits"] for result in _mapped(chapter)],
+    }
+    found = kept.find(facts, lambda plain: [Picture.of(values) for values in plain])
+    if found is None:
+        found = list(figures_of(chapter))
+        kept.keep(facts, [picture.plain() for picture in found])
+    return found
 
 
 def figures_of(chapter: Chapter) -> Iterator[Picture]:
@@ -119,7 +146,7 @@ def markdown(shown: TextTable) -> str:
 
 
 def _compared_figures(chapter: Chapter) -> Iterator[Picture]:
-    lines = [line for line in lines_of(chapter.rows()) if (line.whole.table, line.whole.frame) == ("main", "full")]
+    lines = [line for line in lines_of(chapter.rows) if (line.whole.table, line.whole.frame) == ("main", "full")]
     for test in dict.fromkeys(line.whole.test for line in lines):
         panels: dict[str, list[Measured]] = {}
         for line in lines:
@@ -136,14 +163,18 @@ def _compared_figures(chapter: Chapter) -> Iterator[Picture]:
 
 
 def _light_map(chapter: Chapter) -> Picture | None:
-    """Draw the test with the fewest photos a person: there the light counts most."""
-    full = [r for r in chapter.results if (r.experiment.table, r.experiment.frame) == ("main", "full")]
-    chosen = [r for r in full if r.experiment.test == full[-1].experiment.test and r.experiment.method.name in MAPPED]
+    chosen = _mapped(chapter)
     if not chosen:
         return None
     asked = np.unique(np.concatenate([p for split in chosen[0].splits for p in split.probes.values()]))
     right = {r.experiment.method.title: hits_by_photo(r, len(chapter.faces))[:, asked].mean(axis=0) for r in chosen}
     return light_figure(chapter.faces, asked, right)
+
+
+def _mapped(chapter: Chapter) -> list[Result]:
+    """Choose what goes on the map of lights: the test with the fewest photos a person, where the light counts most."""
+    full = [r for r in chapter.results if (r.experiment.table, r.experiment.frame) == ("main", "full")]
+    return [r for r in full if r.experiment.test == full[-1].experiment.test and r.experiment.method.name in MAPPED]
 
 
 def _one_photo_each(chapter: Chapter) -> Split:
@@ -153,7 +184,8 @@ def _one_photo_each(chapter: Chapter) -> Split:
 
 def _about(chapter: Chapter) -> str:
     people = len(np.unique(chapter.faces.labels))
-    left_out = f", {len(chapter.faces.skipped)} files left out" if chapter.faces.skipped else ""
+    n_skipped = len(chapter.faces.skipped)
+    left_out = f", {n_skipped} file{'s' * (n_skipped > 1)} left out" if n_skipped else ""
     said = f"{people} people, {len(chapter.faces)} photos{left_out}."
     for protocols, gallery in trials_of(chapter.dataset, chapter.faces):
         split = protocols[0].split(chapter.faces)
@@ -169,10 +201,6 @@ def _facts(command: str) -> str:
 
 def _ours() -> list[str]:
     return [method.title for method in METHODS.values() if method.kind == "ours"]
-
-
-def _record(row: Row) -> dict[str, Any]:
-    return row.as_dict()
 
 
 def _csv(rows: Sequence[Row]) -> str:

@@ -9,7 +9,7 @@ from typing import Any
 from joblib import Parallel, delayed
 
 from lightproof.datasets.base import FaceSet
-from lightproof.datasets.protocols import Split
+from lightproof.datasets.protocols import Protocol, Split
 from lightproof.experiments import cache, measure
 from lightproof.experiments.cache import Cache
 from lightproof.experiments.measure import Outcome, take_pictures
@@ -56,17 +56,27 @@ def run_all(
         In the order of the plan.
     """
     data = cache.digest_of_faces(faces)
-    splits = [[protocol.split(faces) for protocol in experiment.protocols] for experiment in plan]
+    splits = _split_all(plan, faces)
     facts = [facts_of(experiment, data, own) for experiment, own in zip(plan, splits, strict=True)]
-    found = [kept.find(own) for own in facts]
+    found = [kept.find(own, Outcome.of) for own in facts]
     # In order of what the photos are made into, so that each kind is made once.
     missing = sorted((i for i, outcome in enumerate(found) if outcome is None), key=lambda i: _kind_of_picture(plan[i]))
     pictures = _Pictures(faces)
     work = (delayed(_piece)(i, plan[i].method, pictures.of(plan[i]), faces.labels, splits[i]) for i in missing)
     for i, outcome in progress(_stream(work, jobs, len(missing)), len(missing)):
-        kept.keep(facts[i], outcome)
+        kept.keep(facts[i], outcome.plain())
         found[i] = outcome
     return [Result(e, s, o) for e, s, o in zip(plan, splits, found, strict=True) if o is not None]
+
+
+def _split_all(plan: Sequence[Experiment], faces: FaceSet) -> list[list[Split]]:
+    """Split the faces for every experiment; those that share a protocol share its split."""
+    made: dict[Protocol, Split] = {}
+    for experiment in plan:
+        for protocol in experiment.protocols:
+            if protocol not in made:
+                made[protocol] = protocol.split(faces)
+    return [[made[protocol] for protocol in experiment.protocols] for experiment in plan]
 
 
 def facts_of(experiment: Experiment, data: str, splits: Sequence[Split]) -> dict[str, Any]:
@@ -75,7 +85,7 @@ def facts_of(experiment: Experiment, data: str, splits: Sequence[Split]) -> dict
     more = ("torch", "pytorchcv") if method.kind == "network" else ()
     return {
         "format": cache.FORMAT,
-        "versions": cache.library_versions(more),
+        "versions": cache.library_versions(*more),
         "code": cache.digest_of_code((method.build.__module__, measure.__name__)),
         "method": f"{method.build.__module__}.{method.build.__qualname__}",
         "settings": dict(method.settings),

@@ -3,7 +3,7 @@
 from lightproof.datasets.protocols.ar import ar_test
 from lightproof.datasets.protocols.cas_peal import cas_peal_test
 from lightproof.datasets.protocols.folder import folder_test
-from lightproof.datasets.protocols.rule import Protocol, Split
+from lightproof.datasets.protocols.rule import Protocol, Split, restricted
 from lightproof.datasets.protocols.yale import (
     YALE_LIGHTS,
     YALE_PICKS,
@@ -24,6 +24,7 @@ __all__ = [
     "ar_test",
     "cas_peal_test",
     "folder_test",
+    "restricted",
     "yale_subset",
     "yale_test_1",
     "yale_test_2",

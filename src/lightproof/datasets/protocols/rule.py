@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 import numpy as np
@@ -59,3 +59,14 @@ class Protocol:
                 where = f"{len(both)} of them, the first {faces.files[both[0]]}"
                 raise BadLabels(f"Probes {subset} of {self.name}", "photos that are not enrolled", where)
         return split
+
+
+def restricted(protocol: Protocol, subsets: Iterable[int]) -> Protocol:
+    """Return a protocol that asks about some subsets only."""
+    chosen = tuple(subsets)
+
+    def rule(faces: FaceSet) -> Split:
+        split = protocol.split(faces)
+        return Split(split.gallery, {subset: split.probes[subset] for subset in chosen})
+
+    return Protocol(protocol.name, protocol.gallery, rule)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import base64
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, Self
 
 from lightproof.datasets.base import FaceSet
 
@@ -35,6 +36,20 @@ class Picture:
     title: str
     caption: str
     png: bytes
+
+    def plain(self) -> dict[str, str]:
+        """Return it as plain values, for a file."""
+        return {
+            "name": self.name,
+            "title": self.title,
+            "caption": self.caption,
+            "png": base64.b64encode(self.png).decode(),
+        }
+
+    @classmethod
+    def of(cls, plain: dict[str, str]) -> Self:
+        """Read it from plain values."""
+        return cls(plain["name"], plain["title"], plain["caption"], base64.b64decode(plain["png"], validate=True))
 
 
 def source_of(faces: FaceSet) -> str:

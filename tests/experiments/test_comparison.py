@@ -1,0 +1,129 @@
+"""What the tables of a reproduction say, from rows made by hand."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from lightproof.datasets.protocols import Protocol, Split
+from lightproof.experiments.comparison import all_tables
+from lightproof.experiments.explanations import GUESSES
+from lightproof.experiments.measure import Outcome
+from lightproof.experiments.methods import METHODS
+from lightproof.experiments.plan import Experiment
+from lightproof.experiments.rows import rows_of
+from lightproof.experiments.runner import Result
+
+LABELS = np.repeat(["a", "b"], 20)
+SPLIT = Split(np.array([0, 20]), {1: np.arange(1, 11), 2: np.arange(21, 31)})
+
+
+def result(name, right, published=None, table="main", frame="full", change="", chosen="", galleries=1, gallery="some"):
+    """A method with so many right answers of ten in each of two subsets."""
+    method = METHODS[name].changed(change) if change else METHODS[name]
+    protocol = Protocol("Test", gallery, lambda faces: SPLIT)
+    hits = [{s: np.arange(10) < r - i for s, r in zip((1, 2), right, strict=True)} for i in range(galleries)]
+    known = dict(zip((1, 2), published, strict=True)) if published else {}
+    experiment = Experiment("yale", table, method, [protocol] * galleries, gallery, frame, known)
+    return Result(experiment, [SPLIT] * galleries, Outcome(hits, 1.0, {1: 0.5, 2: 0.5}, [chosen] * galleries))
+
+
+def tables(*results):
+    rows = [row for one in results for row in rows_of(one)]
+    return {table.title: table for table in all_tables(results, rows, LABELS)}
+
+
+def test_the_published_figure_and_the_difference_stand_beside_ours():
+    table = tables(result("weberface", (9, 7), (88.0, 72.5)))["Test: accuracy in %"]
+    assert table.head == ["method", "subset 1", "subset 2", "all [95 % interval]", "order", "seconds"]
+    line = table.lines[0]
+    assert line[:3] == ["WeberFace + SVM", "90.0 (88.0: +2.0)", "70.0 (72.5: \N{MINUS SIGN}2.5)"]
+    assert line[3].startswith("80.0 [58.4, 91.9]")
+    assert line[5] == "2.0"
+
+
+def test_the_order_is_ours_with_the_papers_in_parentheses():
+    table = tables(result("weberface", (9, 9), (70, 70)), result("hog", (8, 8), (90, 90)), result("lbp", (10, 10)))[
+        "Test: accuracy in %"
+    ]
+    assert {line[0]: line[4] for line in table.lines} == {
+        "WeberFace + SVM": "1 (2)", "HoG + SVM": "2 (1)", "LBP + NN": "",
+    }  # fmt: skip
+
+
+def test_the_spread_over_the_galleries_is_shown():
+    line = tables(result("hog", (9, 9), galleries=3))["Test: accuracy in %"].lines[0]
+    assert line[1] == "80.0±10.0"
+
+
+def test_full_frame_face_and_rim_stand_side_by_side():
+    table = tables(
+        result("hog", (9, 9)), result("hog", (8, 8), frame="interior"), result("hog", (3, 3), frame="outer")
+    )["Test: full frame, face and rim alone, all subsets, accuracy in %"]
+    assert table.lines == [["HoG + SVM", "90.0", "80.0", "30.0"]]
+    assert "right in 50.0 %" in table.note
+
+
+def test_methods_are_compared_with_ours_photo_by_photo_and_person_by_person():
+    table = tables(result("hog", (4, 9)), result("log-rcdt", (10, 8)))["Test: is the difference more than chance?"]
+    # Photos 5 to 10 of a only ours, photo 9 of b only theirs: 2 * (1 + 7) / 2**7.
+    assert table.lines == [["HoG + SVM", "log + R-CDT + NS", "6", "1", "0.125", "1", "1", "1.000"]]
+
+
+def test_methods_on_other_galleries_are_not_compared():
+    found = tables(result("vgg16", (4, 9), gallery="authors"), result("log-rcdt", (10, 8)))
+    assert "Test: is the difference more than chance?" not in found
+
+
+def test_a_network_is_compared_with_ours_on_the_same_photo():
+    found = tables(
+        result("vgg16", (4, 9), gallery="authors"),
+        result("log-rcdt", (10, 8)),
+        result("log-rcdt", (9, 9), gallery="authors", table="details"),
+    )
+    assert found["Test: is the difference more than chance?"].lines[0][:4] == ["VGG-16", "log + R-CDT + NS", "5", "0"]
+
+
+def test_what_was_chosen_is_listed():
+    table = tables(result("hog", (4, 9), chosen="linear, C=1"))["What was chosen without a look at the test photos"]
+    assert table.lines == [["HoG + SVM", "Test", "some", "full", "linear, C=1"]]
+
+
+def test_a_row_within_five_points_needs_no_explanation():
+    assert not any("points from" in title for title in tables(result("hog", (9, 9), (85.0, 95.0))))
+
+
+def test_a_row_farther_off_lists_what_was_tried_and_how_near_it_came():
+    found = tables(
+        result("mslde", (9, 9), (80.0, 60.0)),
+        result("mslde", (8, 7), (80.0, 60.0), table="explanations", change="8-bit smoothing"),
+        result("mslde", (8, 6), (80.0, 60.0), table="own lights", gallery="own lights, mean of 11"),
+        result("hog", (8, 6), (80.0, 60.0), table="explanations", change="128 x 128 pixels"),
+    )
+    table = found["Test, MSLDE + SVM: 30.0 points from the published figure"]
+    assert table.lines == [
+        ["published", "80.0", "60.0", ""],
+        ["nothing", "90.0", "90.0", "30.0"],
+        ["own lights, mean of 11", "80.0", "60.0", "0.0"],
+        ["8-bit smoothing", "80.0", "70.0", "10.0"],
+    ]
+    assert table.note == "Within 5 points everywhere: own lights, mean of 11."
+
+
+def test_a_row_nothing_explains_says_so_and_calls_a_guess_a_guess():
+    title = "Test, MSLDE + SVM: 30.0 points from the published figure"
+    far = result("mslde", (9, 9), (80.0, 60.0))
+    tried = result("mslde", (8, 7), (80.0, 60.0), table="explanations", change="8-bit smoothing")
+    assert tables(far)[title].note == f"Nothing was tried. {GUESSES['mslde']}"
+    assert tables(far, tried)[title].note == f"None of these comes within 5 points everywhere. {GUESSES['mslde']}"
+    assert all(guess.startswith("A guess, not tested: ") for guess in GUESSES.values())
+
+
+@pytest.mark.parametrize(("smoothing", "column"), [("", 1), (", 8-bit smoothing", 2)])
+def test_the_table_of_parameters_has_float_and_8_bit_in_one_line(smoothing, column):
+    change = f"cell 8, overlap 0, 2 angles{smoothing}"
+    table = tables(result("rcdt", (9, 9), table="parameters", change=change))[
+        "Test 2, subset 4 by parameters: accuracy in %"
+    ]
+    assert table.lines[0][0] == "cell 8, overlap 0, 2 angles"
+    assert table.lines[0][column] == "90.0"

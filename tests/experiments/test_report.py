@@ -1,0 +1,117 @@
+"""What a reproduction leaves behind: the same figures in every form, and pages that need nothing else."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from lightproof.experiments import report
+from lightproof.experiments.cache import Cache
+from lightproof.experiments.methods import METHODS
+from lightproof.experiments.plan import make_plan
+from lightproof.experiments.report import Chapter, figures_of, markdown, reports
+from lightproof.experiments.runner import run_all
+from lightproof.experiments.tables import TextTable
+
+
+@pytest.fixture(scope="module")
+def kept(tmp_path_factory):
+    return Cache(tmp_path_factory.mktemp("cache"))
+
+
+@pytest.fixture(scope="module")
+def chapter(people, kept):
+    methods = [METHODS["hog"], METHODS["rcdt"]]
+    plan = make_plan("rendered", people, methods, ["full", "outer"])
+    return Chapter("rendered", people, run_all(plan, people, kept))
+
+
+@pytest.fixture(scope="module")
+def written(chapter, kept):
+    return dict(reports([chapter], kept, "lightproof reproduce rendered"))
+
+
+def test_every_form_holds_every_figure(chapter, written):
+    rows = json.loads(written["rows.json"])
+    assert len(rows) == 2 * 2 * 2 * 5
+    lines = list(csv.DictReader(io.StringIO(written["rows.csv"])))
+    assert [float(line["accuracy"]) for line in lines] == [row["accuracy"] for row in rows]
+    for row in chapter.rows:
+        if row.frame == "full" and row.subset != "all":
+            assert f"{row.accuracy:.1f}" in written["report.md"]
+            assert f"{row.accuracy:.1f}" in written["report.html"]
+
+
+def test_the_difference_to_the_published_figure_is_in_the_csv(chapter, kept):
+    result = chapter.results[0]
+    published = replace(result.experiment, published={1: 50.0})
+    changed = Chapter("rendered", chapter.faces, [replace(result, experiment=published)])
+    lines = list(csv.DictReader(io.StringIO(dict(reports([changed], kept, ""))["rows.csv"])))
+    assert float(lines[0]["difference"]) == pytest.approx(float(lines[0]["accuracy"]) - 50)
+    assert lines[1]["difference"] == ""
+
+
+def test_the_page_needs_nothing_else_and_says_how_it_was_made(written):
+    page = written["report.html"]
+    assert page.startswith("<!doctype html>")
+    assert "http" not in page
+    assert page.count("data:image/png;base64,") == sum(name.endswith(".png") for name in written)
+    for text in (page, written["report.md"]):
+        assert "lightproof reproduce rendered" in text
+        assert "scikit-learn 1." in text
+
+
+def test_every_figure_named_in_the_markdown_is_written(written):
+    named = {line.split("](")[1].rstrip(")") for line in written["report.md"].splitlines() if line.startswith("![")}
+    assert named == {name for name in written if name.endswith(".png")}
+    assert {f"figures/rendered-{name}.png" for name in ("histograms", "clouds", "slicing", "examples")} <= named
+    assert {f"figures/rendered-{name}.png" for name in ("accuracy-by-light", "decision-maps")} <= named
+    assert {f"figures/rendered-{name}.png" for name in ("light-scales", "light-shifts")} <= named
+
+
+def test_the_same_results_write_the_same_report_and_draw_nothing_anew(chapter, kept, written, monkeypatch, tmp_path):
+    drawn = []
+    monkeypatch.setattr(report, "figures_of", lambda chapter: drawn.append(chapter) or iter([]))
+    assert dict(reports([chapter], kept, "lightproof reproduce rendered")) == written
+    assert drawn == []
+    dict(reports([chapter], Cache(tmp_path), ""))
+    assert drawn == [chapter]
+
+
+def test_other_answers_are_drawn_anew(chapter, kept, written, monkeypatch):
+    drawn = []
+    monkeypatch.setattr(report, "figures_of", lambda chapter: drawn.append(chapter) or iter([]))
+    fewer = Chapter("rendered", chapter.faces, chapter.results[:-2])
+    dict(reports([fewer], kept, ""))
+    assert drawn == [fewer]
+
+
+def test_a_set_without_light_directions_has_no_map_of_lights(chapter):
+    unknown = replace(chapter.faces, azimuths=np.full(len(chapter.faces), np.nan))
+    # Rendered photos in the order of a folder: the first photo of each is enrolled.
+    plan = make_plan("folder", unknown, [METHODS["hog"]], ["full"])
+    from lightproof.experiments.plan import trials_of
+
+    assert len(plan) == 1
+    ((protocols, _),) = trials_of("folder", unknown)
+    assert len(protocols) == 11
+    names = {picture.name for picture in figures_of(Chapter("folder", unknown, []))}
+    assert "accuracy-by-light" not in names
+    assert "decision-maps" in names
+
+
+def test_markdown_keeps_bars_out_of_cells():
+    text = markdown(TextTable("t", ["a", "b"], [["1 | 2", "3"]], "a note"))
+    assert text == "**t**\n\n| a | b |\n| --- | --- |\n| 1 \\| 2 | 3 |\n\na note\n"
+
+
+def test_names_of_files_are_escaped(chapter, kept):
+    strange = replace(chapter.faces, skipped=("<script>.txt: not a photo",))
+    page = dict(reports([Chapter("rendered", strange, chapter.results)], kept, "<b>"))["report.html"]
+    assert "<b>" not in page
+    assert "1 file left out" in page

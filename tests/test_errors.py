@@ -1,0 +1,42 @@
+from __future__ import annotations
+
+import pickle
+from pathlib import Path
+
+import pytest
+
+from lightproof import errors
+
+EXAMPLES = [
+    errors.BadParameter("FaceRecognizer", "cell", "an int", 2.5),
+    errors.GridDoesNotFit(3, 3, 4),
+    errors.BadImage("X[0]", "grey", "colour"),
+    errors.BadLabels("y", "names", "numbers"),
+    errors.UnknownPerson("Ann", ["Bob"]),
+    errors.NotFitted("FaceRecognizer", "predict"),
+    errors.BadModelFile(Path("a.zip"), "nothing"),
+    errors.CannotWrite(Path("a"), OSError("no such folder")),
+    errors.DatasetMissing(Path("a"), "a folder", "a file"),
+    errors.MissingExtra("NetworkClassifier needs PyTorch", "deep"),
+    errors.UnknownName("method", "hogg", ["hog"], ["hog"]),
+]
+
+
+def test_every_member_of_the_family_is_here():
+    def members(kind):
+        return {kind}.union(*(members(child) for child in kind.__subclasses__()))
+
+    assert members(errors.UserError) - {errors.UserError} == {type(error) for error in EXAMPLES}
+
+
+@pytest.mark.parametrize("error", EXAMPLES, ids=lambda e: type(e).__name__)
+def test_an_error_keeps_its_sentence_on_the_way_between_processes(error):
+    back = pickle.loads(pickle.dumps(error))
+    assert type(back) is type(error)
+    assert str(back) == str(error)
+
+
+@pytest.mark.parametrize("error", EXAMPLES, ids=lambda e: type(e).__name__)
+def test_every_error_is_drawn_in_the_tree_and_ends_its_sentence(error):
+    assert type(error).__name__ in (errors.__doc__ or "")
+    assert str(error)[-1] in ".?"
