@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+import json
 import re
 import runpy
 from pathlib import Path
 
 import pytest
+
+from lightproof.experiments import comparison
+from lightproof.experiments.methods import METHODS, choose_methods
+from lightproof.experiments.report import markdown
+from lightproof.experiments.rows import Row, lines_of
 
 ROOT = Path(__file__).parents[1]
 EXAMPLES = sorted((ROOT / "examples").glob("*.py"))
@@ -55,3 +61,46 @@ def test_every_test_named_in_the_documents_exists():
     for document in ROOT.glob("docs/*.md"):
         for name in re.findall(r"`(test_\w+)`", document.read_text()):
             assert f"def {name}(" in tests, name
+
+
+RESULTS = ROOT / "docs" / "results"
+
+
+@pytest.fixture(scope="module")
+def committed_lines():
+    """The rows in docs/results, in the order of the methods, gathered by experiment."""
+    files = ("yale.json", "yale-networks.json", "yale-networks-frames.json")
+    rows = [Row(**row) for name in files for row in json.loads((RESULTS / name).read_text())]
+    order = list(METHODS)
+    return lines_of(sorted(rows, key=lambda row: order.index(row.name)))
+
+
+def lines_in(lines, table, test=""):
+    return [line for line in lines if line.whole.table == table and test in ("", line.whole.test)]
+
+
+@pytest.mark.parametrize("test", ["Test 1", "Test 2"])
+def test_the_tables_of_reproduce_are_the_committed_rows(committed_lines, test):
+    page = (ROOT / "docs" / "reproduce.md").read_text()
+    main = lines_in(committed_lines, "main", test)
+    assert {line.whole.name for line in main} == set(METHODS)
+    assert markdown(comparison.main_table(test, main)).strip() in page
+    assert markdown(comparison.frame_table(test, main, 100 / 38)).strip() in page
+
+
+def test_the_other_tables_of_reproduce_are_the_committed_rows(committed_lines):
+    page = (ROOT / "docs" / "reproduce.md").read_text()
+    own = lines_in(committed_lines, "own lights")
+    assert markdown(comparison.main_table("Test 2, everybody in a light of their own", own)).strip() in page
+    for line in lines_in(committed_lines, "main"):
+        if METHODS[line.whole.name].kind != "network":
+            for table in comparison.explanation_table(line, committed_lines):
+                assert markdown(table).strip() in page
+
+
+def test_every_command_of_the_results_can_be_typed():
+    text = (RESULTS / "README.md").read_text()
+    for file in RESULTS.glob("*.json"):
+        assert f"`{file.name}`" in text
+    for methods in re.findall(r"--methods (\S+)", text):
+        assert choose_methods(methods.split(","))

@@ -91,18 +91,27 @@ def test_other_answers_are_drawn_anew(chapter, kept, written, monkeypatch):
     assert drawn == [fewer]
 
 
-def test_a_set_without_light_directions_has_no_map_of_lights(chapter):
-    unknown = replace(chapter.faces, azimuths=np.full(len(chapter.faces), np.nan))
-    # Rendered photos in the order of a folder: the first photo of each is enrolled.
-    plan = make_plan("folder", unknown, [METHODS["hog"]], ["full"])
-    from lightproof.experiments.plan import trials_of
+@pytest.fixture(scope="module")
+def folder_chapter(people, kept):
+    """The same photos as a folder would give them: nobody knows where the light stood."""
+    unknown = np.full(len(people), np.nan)
+    faces = replace(people, azimuths=unknown, elevations=unknown)
+    plan = make_plan("folder", faces, [METHODS["hog"]], ["full"])
+    return Chapter("folder", faces, run_all(plan, faces, kept))
 
-    assert len(plan) == 1
-    ((protocols, _),) = trials_of("folder", unknown)
-    assert len(protocols) == 11
-    names = {picture.name for picture in figures_of(Chapter("folder", unknown, []))}
+
+def test_a_set_without_light_directions_has_no_map_of_lights(folder_chapter):
+    ((result,)) = folder_chapter.results
+    assert len(result.splits) == 11
+    names = {picture.name for picture in figures_of(folder_chapter)}
     assert "accuracy-by-light" not in names
     assert "decision-maps" in names
+
+
+def test_figures_of_unknown_lights_are_kept_too(folder_chapter, kept, monkeypatch):
+    first = dict(reports([folder_chapter], kept, ""))
+    monkeypatch.setattr(report, "figures_of", lambda chapter: 1 / 0)
+    assert dict(reports([folder_chapter], kept, "")) == first
 
 
 def test_markdown_keeps_bars_out_of_cells():

@@ -40,7 +40,7 @@ def reproduce(
 
     check_name("table", table, [*DATASETS, "all"])
     chosen = [_trained(method, budget, device) for method in choose_methods(listed(methods), deep)]
-    for frame in listed(frames):
+    for frame in listed(frames) or [frames]:
         check_name("frame", frame, list(FRAMES))
     if budget is not None and not budget > 0:
         raise BadParameter("reproduce", "budget", "more than 0 minutes", budget)

@@ -37,7 +37,7 @@ def sweep(
     from lightproof.experiments.sweep_report import sweep_page
 
     check_name("data set", dataset, DATASETS)
-    for light in listed(lights):
+    for light in listed(lights) or [lights]:
         check_name("light", light, list(LIGHTS))
     grid = Grid(
         numbers("cells", cells, 2), numbers("overlaps", overlaps, 0), numbers("angles", angles, 1), listed(lights)

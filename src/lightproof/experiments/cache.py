@@ -79,6 +79,11 @@ def digest_of_faces(faces: FaceSet) -> str:
     return found.hexdigest()
 
 
+def digest_of_lights(faces: FaceSet) -> str:
+    """Hash the directions of the light, known or not."""
+    return hashlib.sha256(np.stack([faces.azimuths, faces.elevations]).astype(float).tobytes()).hexdigest()
+
+
 def digest_of_splits(splits: Iterable[Split]) -> str:
     """Hash who is enrolled with which photo and what is asked."""
     plain = [[s.gallery.tolist(), {str(k): v.tolist() for k, v in s.probes.items()}] for s in splits]

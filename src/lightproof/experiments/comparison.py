@@ -89,8 +89,8 @@ def frame_table(test: str, lines: Sequence[Line], chance: float) -> TextTable:
         f"{test}: full frame, face and rim alone, all subsets, accuracy in %",
         ["method", "full frame", "interior only", "outer eighth only"],
         [[title, *(_figure(by.get(frame)) for frame in FRAMES)] for title, by in several],
-        f"The interior leaves out an eighth of the picture on every side; the outer eighth is what it leaves out. A "
-        f"blind guess is right in {chance:.1f} %. What the rim alone can do is hair, outline and framing.",
+        "The interior leaves out an eighth of the picture on every side; the outer eighth is what it leaves out: hair, "
+        f"outline, framing, of the features at most the ends. A blind guess is right in {chance:.1f} %.",
     )
 
 

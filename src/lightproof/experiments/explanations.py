@@ -61,17 +61,21 @@ EXPLANATIONS: Final[tuple[Explanation, ...]] = (
     *_with_own_lights("log-hog", "blocks of 2 x 2 cells, 8-bit smoothing", {"block": 2, "smoothing": "8-bit"}),
 )
 
-_NETWORK_GUESS = (
-    "A guess, not tested: the paper trained far longer, on larger pictures, and its batch and number of iterations are "
-    "not known."
+_LONGER = (
+    "A guess, not tested: the paper trained longer and on larger pictures; its number of iterations, its batch and its "
+    "size of pictures are not known."
+)
+
+_SLOW = (
+    "A guess, not tested: without batch normalization this network learns slowly at this rate; the paper's number of "
+    "iterations is not known."
 )
 
 GUESSES: Final[dict[str, str]] = {
     "weberface": "A guess, not tested: another kernel or neighborhood than the reference implementation's.",
     "mslde": "A guess, not tested: the weights of the scales, which were never published.",
     "log-dct": "A guess, not tested: how the paper scaled the pictures after the inverse transform.",
-    **dict.fromkeys(
-        ("vgg16", "vgg16-relit", "resnet50", "resnet50-relit", "densenet121", "densenet121-relit"), _NETWORK_GUESS
-    ),
+    **dict.fromkeys(("vgg16", "vgg16-relit"), _SLOW),
+    **dict.fromkeys(("resnet50", "resnet50-relit", "densenet121", "densenet121-relit"), _LONGER),
 }
 """What remains, by method."""

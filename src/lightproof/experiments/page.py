@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import re
 from collections.abc import Iterable
 from html import escape
 
@@ -15,6 +16,7 @@ h1 { margin-bottom: .2rem } h2 { margin-top: 2.4rem } .lead { color: #57606a; ma
 table { border-collapse: collapse; margin: 1rem 0 } .scroll { overflow-x: auto }
 th, td { padding: .35rem .8rem; border-bottom: 1px solid #d0d7de; text-align: right }
 th:first-child, td:first-child { text-align: left } tr.ours td { font-weight: 600 }
+small { font-weight: 400; color: #57606a; white-space: nowrap; font-size: .78em } td { line-height: 1.25 }
 figure { margin: 0 } .plate { margin: 1.2rem 0 2rem } .plate figcaption { font-size: .85rem; margin-top: .3rem }
 .note { font-size: .85rem; color: #57606a } nav a { margin-right: 1rem }
 figcaption { font-size: .78rem; line-height: 1.3 }
@@ -27,7 +29,7 @@ img { max-width: 100%; border-radius: 4px } .face img { width: 100% }
   th, td { padding: .3rem .4rem; font-size: .8rem }
 }
 @media (prefers-color-scheme: dark) {
-  .note { color: #8d96a0 }
+  .note, small { color: #8d96a0 }
   body { color: #e6edf3; background: #0d1117 } th, td { border-color: #30363d } .lead { color: #8d96a0 }
   .right { color: #3fb950 } .wrong { color: #f85149 } .chart { background: #fff }
 }
@@ -46,7 +48,7 @@ def table(table: TextTable, strong: Iterable[str] = ()) -> str:
     marked = set(strong)
     for line in table.lines:
         kind = " class=ours" if line[0] in marked else ""
-        rows.append(f"<tr{kind}>" + "".join(f"<td>{escape(cell)}</td>" for cell in line) + "</tr>")
+        rows.append(f"<tr{kind}>" + "".join(f"<td>{_cell(cell)}</td>" for cell in line) + "</tr>")
     note = f"<p class=note>{escape(table.note)}</p>" if table.note else ""
     return f"<div class=scroll><table>{''.join(rows)}</table></div>{note}"
 
@@ -60,3 +62,11 @@ def plate(png: bytes, title: str, caption: str) -> str:
     """Write a figure with its title above and its caption below."""
     shown = image(png, title, "chart")
     return f"<h3>{escape(title)}</h3><figure class=plate>{shown}<figcaption>{escape(caption)}</figcaption></figure>"
+
+
+def _cell(text: str) -> str:
+    """Write a figure with what stands in brackets below it, small."""
+    beside = re.fullmatch(r"([\d.±]+) ([(\[].+[)\]])", text)
+    if beside is None:
+        return escape(text)
+    return f"{escape(beside[1])}<br><small>{escape(beside[2])}</small>"

@@ -16,7 +16,14 @@ import numpy as np
 
 from lightproof.datasets.base import FaceSet
 from lightproof.datasets.protocols import Split
-from lightproof.experiments.cache import FORMAT, Cache, digest_of_code, digest_of_faces, library_versions
+from lightproof.experiments.cache import (
+    FORMAT,
+    Cache,
+    digest_of_code,
+    digest_of_faces,
+    digest_of_lights,
+    library_versions,
+)
 from lightproof.experiments.comparison import all_tables
 from lightproof.experiments.figures import Picture, decision_figure, light_figure, paper_figures
 from lightproof.experiments.methods import METHODS
@@ -111,6 +118,7 @@ def _drawn(chapter: Chapter, kept: Cache) -> list[Picture]:
         "versions": library_versions("matplotlib", "pillow"),
         "code": digest_of_code((__name__,)),
         "data": digest_of_faces(chapter.faces),
+        "lights": digest_of_lights(chapter.faces),
         "dataset": chapter.dataset,
         "figures": [row.as_dict() for row in chapter.rows if (row.table, row.frame) == ("main", "full")],
         "answers": [result.outcome.plain()["hits"] for result in _mapped(chapter)],
@@ -190,7 +198,8 @@ def _about(chapter: Chapter) -> str:
     for protocols, gallery in trials_of(chapter.dataset, chapter.faces):
         split = protocols[0].split(chapter.faces)
         counts = ", ".join(f"{len(probes)} in subset {subset}" for subset, probes in split.probes.items())
-        said += f" {protocols[0].name}: {gallery} enrolled, to name {counts}."
+        enrolled = gallery if len(protocols) == 1 else f"one photo a person, {len(protocols)} galleries in turn,"
+        said += f" {protocols[0].name}: {enrolled} enrolled, to name {counts}."
     return said
 
 
