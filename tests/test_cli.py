@@ -6,6 +6,7 @@ import signal
 import subprocess
 import sys
 import time
+from pathlib import Path
 
 import pytest
 from PIL import Image
@@ -13,6 +14,7 @@ from typer.testing import CliRunner
 
 from lightproof import __version__, cli
 from lightproof.datasets import make_relit_faces
+from lightproof.experiments.methods import METHODS
 from tests.datasets.test_yale_b import fake_yale
 
 ROW_KEYS = [
@@ -81,7 +83,11 @@ def test_an_incomplete_yale_folder_says_what_is_missing(tmp_path):
         ("reproduce yale --frames inner", "one of full, interior, outer; got 'inner'. Did you mean 'interior'?"),
         ("reproduce yale --budget -1", "`budget` of reproduce must be more than 0 minutes; got -1.0."),
         ("reproduce yale --jobs 0", "`jobs` of reproduce must be a number of processes, or -1 for one a core; got 0."),
-        ("reproduce yale", "--data must be given: the folder of yale; got nothing."),
+        ("reproduce yale --budget inf", "`budget` of reproduce must be more than 0 minutes; got inf."),
+        ("reproduce yale --frames ,", "one of full, interior, outer; got ','."),
+        ("reproduce yale", "--data must be given: the folder with yale; got nothing."),
+        ("reproduce folder", "--data must be given: the folder with your photos; got nothing."),
+        ("sweep --cells 4,128", "`cells` of sweep must be at most 64, the side of the picture; got '4,128'."),
         (
             "sweep rended",
             "The data set must be one of yale, ar, cas-peal, folder, rendered; got 'rended'. Did you mean",
@@ -165,6 +171,26 @@ def test_a_users_own_folder_is_compared_and_broken_pictures_are_counted(album, t
         "cache", "figures", "report.html", "report.md", "rows.csv", "rows.json",
     }  # fmt: skip
     assert "log + R-CDT + NS" in result.stdout
+
+
+def test_brackets_in_a_name_are_no_markup(album, tmp_path):
+    call = ["reproduce", "folder", "--data", album, "--methods", "hog", "--frames", "interior", "--jobs", 1]
+    result = run_main(*call, "--out", "[red]x[", cwd=tmp_path)
+    assert result.returncode == 0, result.stderr
+    assert f"The report with figures: {Path('[red]x[') / 'report.html'}" in result.stdout
+    assert "face and rim alone" in result.stdout
+
+
+def test_the_budget_is_in_minutes_and_stands_in_the_report():
+    from lightproof.cli.reproduce import _command, _trained
+
+    assert _trained(METHODS["vgg16"], 1.5, "cuda").settings["budget"] == 90
+    assert _trained(METHODS["vgg16"], None, "cpu").settings["budget"] is None
+    assert _trained(METHODS["hog"], 1.5, "cuda") is METHODS["hog"]
+    said = _command("yale", "vgg16", "full", True, 1.5, "cuda")
+    assert said == (
+        "lightproof reproduce yale --data FOLDER --methods vgg16 --frames full --deep --budget 1.5 --device cuda"
+    )
 
 
 def test_a_second_run_comes_from_the_cache_and_writes_the_same_report(album, tmp_path):

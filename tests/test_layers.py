@@ -12,7 +12,7 @@ SOURCE = Path(__file__).parents[1] / "src" / "lightproof"
 # A room may import the rooms of the floors below it, and from its own folder.
 FLOORS = [
     {"errors", "types"},
-    {"transform", "gradients", "patches", "images", "subspaces", "aggregate", "labels", "frames"},
+    {"transform", "gradients", "patches", "images", "subspaces", "aggregate", "labels", "frames", "files"},
     {"stack", "light"},
     {"settings"},
     {"features", "nearest", "modelfile", "people"},

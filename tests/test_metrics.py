@@ -62,3 +62,12 @@ def test_by_person_many_photos_of_one_person_weigh_no_more_than_one():
     second = np.array([False] * 30 + [True, True])
     assert mcnemar(first, second)[:2] == (30, 2)
     assert compare_by_person(first, second, people)[:2] == (1, 2)
+
+
+def test_by_person_galleries_count_one_by_one():
+    """Photo 1 of a is won 3 : 0, photos 2 and 3 are lost 0 : 1: a is ahead for the first method, 3 to 2."""
+    people = np.array(["a", "a", "a"])
+    first = np.array([[True, False, False], [True, False, False], [True, False, False]])
+    second = np.array([[False, True, True], [False, False, False], [False, False, False]])
+    assert compare_by_person(first, second, people)[:2] == (1, 0)
+    assert mcnemar(first, second)[:2] == (1, 2)

@@ -42,6 +42,42 @@ def test_sixteen_bits_keep_their_upper_eight(tmp_path):
     assert_array_equal(read_grey(tmp_path / "deep.png"), STEPS)
 
 
+@pytest.mark.parametrize("white", [1, 255, 65535])
+def test_floats_are_read_with_the_white_that_fits_them(tmp_path, white):
+    Image.fromarray(STEPS.astype(np.float32) * np.float32(white / 255)).save(tmp_path / "float.tif")
+    assert_array_equal(read_grey(tmp_path / "float.tif"), STEPS)
+
+
+def test_float_light_beyond_white_is_cut_off(tmp_path):
+    Image.fromarray(np.array([[0, 0.5, 1, 3]], np.float32)).save(tmp_path / "bright.tif")
+    assert_array_equal(read_grey(tmp_path / "bright.tif"), [[0, 128, 255, 255]])
+
+
+def test_whole_numbers_of_32_bits_are_read_with_the_white_that_fits_them(tmp_path):
+    Image.fromarray(np.array([[0, 1, 2, 255]], np.int32)).save(tmp_path / "8.tif")
+    Image.fromarray(np.array([[0, 257, 514, 65535]], np.int32)).save(tmp_path / "16.tif")
+    for name in ("8.tif", "16.tif"):
+        assert_array_equal(read_grey(tmp_path / name), [[0, 1, 2, 255]])
+
+
+@pytest.mark.parametrize(
+    ("values", "legal", "got"),
+    [
+        (np.float32([[-1, 1]]), "1, 255, 65535", "values from -1 to 1"),
+        (np.float32([[0, 70000]]), "1, 255, 65535", "values from 0 to 70000"),
+        (np.float32([[0, np.nan]]), "1, 255, 65535", "values from nan to nan"),
+        (np.float32([[0, np.inf]]), "1, 255, 65535", "values from 0 to inf"),
+        (np.int32([[-5, 200]]), "255, 65535", "values from -5 to 200"),
+        (np.int32([[0, 70000]]), "255, 65535", "values from 0 to 70000"),
+    ],
+)
+def test_numbers_that_are_no_picture_are_named(tmp_path, values, legal, got):
+    Image.fromarray(values).save(tmp_path / "odd.tif")
+    expected = rf"odd\.tif must be a picture from 0 to white, which is one of {legal}; got {got}\.$"
+    with pytest.raises(BadImage, match=expected):
+        read_grey(tmp_path / "odd.tif")
+
+
 def test_a_palette_with_transparency_is_read_without_a_warning(tmp_path):
     Image.fromarray(STEPS).convert("P").save(tmp_path / "flat.png", transparency=bytes(range(9)))
     assert_array_equal(read_grey(tmp_path / "flat.png"), STEPS)

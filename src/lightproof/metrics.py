@@ -70,8 +70,7 @@ def mcnemar(first: Array, second: Array) -> Paired:
     >>> mcnemar(np.array([1, 1, 1, 1, 1, 0]), np.array([0, 0, 0, 0, 1, 0]))
     Paired(first_only=4, second_only=0, p=0.125)
     """
-    lead = np.atleast_2d(first).sum(axis=0, dtype=int) - np.atleast_2d(second).sum(axis=0, dtype=int)
-    return _sign_test(lead)
+    return _sign_test(_lead(first, second))
 
 
 def compare_by_person(first: Array, second: Array, people: Array) -> Paired:
@@ -89,9 +88,14 @@ def compare_by_person(first: Array, second: Array, people: Array) -> Paired:
     Paired
         People, not photos, for whom one method was right more often.
     """
-    lead = np.atleast_2d(first).sum(axis=0, dtype=int) - np.atleast_2d(second).sum(axis=0, dtype=int)
     _, place = np.unique(people, return_inverse=True)
-    return _sign_test(np.bincount(place, weights=lead))
+    return _sign_test(np.bincount(place, weights=_lead(first, second)))
+
+
+def _lead(first: Array, second: Array) -> Array:
+    """In how many more galleries the first was right, by photo."""
+    ahead: Array = np.atleast_2d(first).sum(axis=0, dtype=int) - np.atleast_2d(second).sum(axis=0, dtype=int)
+    return ahead
 
 
 def _sign_test(lead: Array) -> Paired:

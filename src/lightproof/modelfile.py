@@ -7,17 +7,16 @@ wrote it, the facts of the recognizer and the labels. ``own_i`` and ``coordinate
 from __future__ import annotations
 
 import json
-import os
 import zipfile
 from collections.abc import Hashable
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any, Final, TypeAlias
-from uuid import uuid4
 
 import numpy as np
 
-from lightproof.errors import BadLabels, BadModelFile, CannotWrite
+from lightproof.errors import BadLabels, BadModelFile
+from lightproof.files import whole_file
 from lightproof.types import Array
 
 FORMAT: Final = 1
@@ -39,17 +38,10 @@ def write(path: Path, facts: dict[str, Any], people: dict[Hashable, Spans]) -> N
     arrays: dict[str, Array] = {"header": np.frombuffer(json.dumps(header).encode(), np.uint8)}
     for i, (own, coordinates) in enumerate(people.values()):
         arrays[f"own_{i}"], arrays[f"coordinates_{i}"] = own, coordinates
-    draft = path.with_name(f".{path.name}.{uuid4().hex}.part")
-    try:
-        with open(draft, "xb") as file, zipfile.ZipFile(file, "w", zipfile.ZIP_STORED) as archive:
-            for name, array in arrays.items():
-                with archive.open(f"{name}.npy", "w", force_zip64=True) as member:
-                    np.lib.format.write_array(member, array, allow_pickle=False)
-        os.replace(draft, path)
-    except OSError as problem:
-        raise CannotWrite(path, problem) from None
-    finally:
-        draft.unlink(missing_ok=True)
+    with whole_file(path) as file, zipfile.ZipFile(file, "w", zipfile.ZIP_STORED) as archive:
+        for name, array in arrays.items():
+            with archive.open(f"{name}.npy", "w", force_zip64=True) as member:
+                np.lib.format.write_array(member, array, allow_pickle=False)
 
 
 def read(path: Path) -> tuple[dict[str, Any], dict[Hashable, Spans]]:

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from PIL import ExifTags, Image
 
 from lightproof.errors import BadImage
+from lightproof.images import BRIGHTEST, ROUNDING
 
 _TURNS: Final = {
     2: Image.Transpose.FLIP_LEFT_RIGHT,
@@ -23,9 +24,15 @@ _TURNS: Final = {
 }
 """What makes a photo upright, by the orientation that the camera noted."""
 
+_WHITES: Final = ((BRIGHTEST, 1.0), (255.0, 255.0), (65535.0, 65535.0))
+"""The brightest pixel that still speaks for a scale, and white in that scale."""
+
 
 def read_grey(path: Path) -> NDArray[np.uint8]:
     """Read an image file as grey values, turned upright where the file says how it was held.
+
+    Sixteen bits keep their upper eight. A file of floats does not say what white is: up to 10 it is 1, and light beyond
+    it is cut off; up to 255 it is 255, and up to 65535 it is 65535. So for a file of 32-bit whole numbers, but for 1.
 
     Parameters
     ----------
@@ -40,7 +47,9 @@ def read_grey(path: Path) -> NDArray[np.uint8]:
             # Spoiled notes of the camera do not spoil the picture.
             warnings.filterwarnings("ignore", category=UserWarning, module="PIL")
             with Image.open(path) as image:
-                return _grey(_upright(image))
+                return _grey(_upright(image), path)
+    except BadImage:
+        raise
     except Exception as problem:  # decoders meet a broken file with almost any error
         raise BadImage(str(path), "a readable image file", str(problem) or type(problem).__name__) from None
 
@@ -80,13 +89,28 @@ def _upright(image: Image.Image) -> Image.Image:
     return image if turn is None else image.transpose(turn)
 
 
-def _grey(image: Image.Image) -> NDArray[np.uint8]:
+def _grey(image: Image.Image, path: Path) -> NDArray[np.uint8]:
+    # Pillow would cut everything above 255 off, and floats to whole numbers.
+    if image.mode in {"I", "F"}:
+        return _scaled(np.asarray(image), path)
     if image.mode.startswith("I;16"):
-        # Pillow would cut everything above 255 off.
         return (np.asarray(image) >> 8).astype(np.uint8)
     if image.mode == "P" and "transparency" in image.info:
         image = image.convert("RGBA")
     return np.asarray(image.convert("L"))
+
+
+def _scaled(values: NDArray[np.int32] | NDArray[np.float32], path: Path) -> NDArray[np.uint8]:
+    whites = _WHITES if values.dtype.kind == "f" else _WHITES[1:]
+    lowest, highest = float(values.min()), float(values.max())  # both NaN where any pixel is
+    white = next((white for limit, white in whites if highest <= limit), None)
+    if white is None or lowest < -ROUNDING * white:
+        names = ", ".join(f"{white:g}" for _, white in whites)
+        raise BadImage(
+            str(path), f"a picture from 0 to white, which is one of {names}", f"values from {lowest:g} to {highest:g}"
+        )
+    grey: NDArray[np.uint8] = np.clip(np.rint(values * (255 / white)), 0, 255).astype(np.uint8)
+    return grey
 
 
 def _total_variation(colors: NDArray[np.uint8]) -> float:

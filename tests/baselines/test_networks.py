@@ -9,9 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lightproof.baselines import networks
-from lightproof.baselines.networks import NetworkClassifier, in_batches
+from lightproof.baselines import networks, training
+from lightproof.baselines.networks import NetworkClassifier
 from lightproof.baselines.relit import BETA, SLOPE, relight, relit_copies
+from lightproof.baselines.training import in_batches
 from lightproof.errors import BadImage, BadLabels, BadParameter, MissingExtra, NotFitted
 
 SMALL = {"size": (32, 32), "threads": 1, "epochs": 1}
@@ -95,7 +96,7 @@ def test_relit_copies_keep_to_the_ranges_of_the_paper_and_are_clipped():
 def divided(who, copies, seed=0):
     who = np.array(who)
     images = np.repeat((1 + np.arange(len(who), dtype=np.float32))[:, None, None] / 1000, 4, axis=1)
-    return networks._divide(images, who, copies, np.random.default_rng(seed))
+    return training.divide(images, who, copies, np.random.default_rng(seed))
 
 
 def test_one_photo_a_person_all_train_and_validate():

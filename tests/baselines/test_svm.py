@@ -9,7 +9,7 @@ from sklearn.multiclass import OneVsRestClassifier
 from sklearn.svm import SVC
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from lightproof.baselines import ChiSquareNeighbor, OneNeighbor, ValidatedSVM, chosen, lbp_neighbor, weberface_svm
+from lightproof.baselines import ChiSquareNeighbor, OneNeighbor, ValidatedSVM
 from lightproof.errors import BadLabels, BadParameter, NotFitted
 from lightproof.people import training_part
 
@@ -168,14 +168,6 @@ def test_labels_may_be_of_any_type(rng):
 def test_the_machine_keeps_the_contract_of_scikit_learn():
     svm = ValidatedSVM("ovr", random_state=3)
     assert clone(svm).get_params() == {"strategy": "ovr", "random_state": 3}
-
-
-def test_what_was_chosen_is_told_by_the_last_step(frontal):
-    pipeline = weberface_svm((24, 24))
-    assert chosen(pipeline) == ""
-    pipeline.fit(frontal.images, frontal.labels)
-    assert chosen(pipeline) == pipeline[-1].chosen_ == chosen(pipeline[-1]) != ""
-    assert chosen(lbp_neighbor((24, 24)).fit(frontal.images, frontal.labels)) == ""
 
 
 @pytest.mark.parametrize(

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import io
 import re
+from pathlib import Path
 
 import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
 from PIL import Image
 
+from lightproof.cli.console import count_reasons
 from lightproof.datasets import load_ar
 from lightproof.datasets.protocols import ar_test
 from lightproof.errors import DatasetMissing
@@ -94,15 +96,17 @@ def test_a_warped_set_without_one_photo_is_refused_with_counts(tmp_path):
     expected = (
         r"ar must be the AR Face Database: either the warped set .*Aleix Martinez, Ohio State University; "
         r"got 23 photos of 3 people, 2 of them with all of shots 1, 5, 6, 7, 14, 18, 19, 20; "
-        r"1 left out: m-002: without shot 7\.$"
+        r"1 left out: m-002, no shot 7: without all eight shots\.$"
     )
     with pytest.raises(DatasetMissing, match=expected):
         load_ar(tmp_path / "ar")
     faces = load_ar(tmp_path / "ar", complete=False)
     assert set(faces.labels) == {"m-001", "w-001"}
-    assert faces.skipped == ("m-002: without shot 7",)
+    assert faces.skipped == ("m-002, no shot 7: without all eight shots",)
     (tmp_path / "ar" / "M-002-20.bmp").unlink()
-    assert load_ar(tmp_path / "ar", complete=False).skipped == ("m-002: without shots 7, 20",)
+    skipped = load_ar(tmp_path / "ar", complete=False).skipped
+    assert skipped == ("m-002, no shots 7, 20: without all eight shots",)
+    assert count_reasons(skipped) == "1 without all eight shots"
 
 
 def test_women_are_w_or_f_and_no_men(tmp_path):
@@ -119,7 +123,7 @@ def test_an_unreadable_photo_is_counted_and_its_person_left_out(tmp_path):
     broken.write_bytes(broken.read_bytes()[:500])
     faces = load_ar(tmp_path / "ar", complete=False)
     assert set(faces.labels) == {"m-001", "m-002"}
-    assert faces.skipped == ("M-003-18.bmp: not a readable picture", "m-003: without shot 18")
+    assert faces.skipped == ("M-003-18.bmp: not a readable picture", "m-003, no shot 18: without all eight shots")
 
 
 def write_eyes(path, eyes=EYES):
@@ -173,11 +177,12 @@ def idiap(tmp_path, photo):
 @pytest.mark.parametrize(
     ("content", "reason"),
     [
-        (None, "no eyes, there is no .pos file of its name"),
-        ("1 2 3", "no eyes, its .pos file is not one line 're_x re_y le_x le_y'"),
-        ("right left up down", "no eyes, its .pos file is not one line 're_x re_y le_x le_y'"),
-        ("215 120 170 120", "215 120 170 120 are no eyes in a photo of 288 x 384 pixels"),
-        ("170 120 500 120", "170 120 500 120 are no eyes in a photo of 288 x 384 pixels"),
+        (None, ": without a .pos file for the eyes"),
+        ("1 2 3", ": with a .pos file that is not one line 're_x re_y le_x le_y'"),
+        ("right left up down", ": with a .pos file that is not one line 're_x re_y le_x le_y'"),
+        ("\0\x01\x02\xff", ": with a .pos file that is not one line 're_x re_y le_x le_y'"),
+        ("215 120 170 120", ", 215 120 170 120 in 288 x 384 pixels: with impossible eyes"),
+        ("170 120 500 120", ", 170 120 500 120 in 288 x 384 pixels: with impossible eyes"),
     ],
 )
 def test_a_photo_without_eyes_is_left_out_with_the_reason(idiap, content, reason):
@@ -186,7 +191,25 @@ def test_a_photo_without_eyes_is_left_out_with_the_reason(idiap, content, reason
         (idiap / "m-002-05.pos").write_text(content)
     faces = load_ar(idiap)
     assert set(faces.labels) == {"m-001", "w-001"}
-    assert faces.skipped == (f"m-002-05.ppm: {reason}", "m-002: without shot 5")
+    assert faces.skipped == (f"m-002-05.ppm{reason}", "m-002, no shot 5: without all eight shots")
+
+
+def test_a_folder_named_like_the_eyes_is_no_eyes(idiap):
+    (idiap / "m-002-05.pos").unlink()
+    (idiap / "m-002-05.pos").mkdir()
+    assert load_ar(idiap).skipped[0] == "m-002-05.ppm: without a .pos file for the eyes"
+
+
+def test_eyes_that_may_not_be_read_are_told(idiap, monkeypatch):
+    read_text = Path.read_text
+
+    def refuse(path, *args, **options):
+        if path.name == "m-002-05.pos":
+            raise PermissionError(13, "Permission denied")
+        return read_text(path, *args, **options)
+
+    monkeypatch.setattr(Path, "read_text", refuse)
+    assert load_ar(idiap).skipped[0] == "m-002-05.ppm: with a .pos file that cannot be read"
 
 
 def test_the_eyes_beside_a_photo_count_before_others(idiap):
@@ -198,7 +221,10 @@ def test_the_eyes_beside_a_photo_count_before_others(idiap):
 def test_no_eyes_at_all_is_said(idiap):
     for path in idiap.glob("*.pos"):
         path.unlink()
-    expected = r"got 24 photos of 3 people, 0 of them with all of shots .*; 24 left out: m-001-01\.ppm: no eyes, .* and"
+    expected = (
+        r"got 24 photos of 3 people, 0 of them with all of shots .*; "
+        r"24 left out: m-001-01\.ppm: without a \.pos file for the eyes, .* and 21 more\.$"
+    )
     with pytest.raises(DatasetMissing, match=expected):
         load_ar(idiap)
 
@@ -211,7 +237,10 @@ def test_the_same_shot_twice_is_read_once_and_a_good_copy_replaces_a_broken_one(
     faces = load_ar(idiap)
     assert len(faces) == 24
     assert faces.files[0] == "m-001-01.tiff"
-    assert faces.skipped == ("m-001-01.raw: not a readable picture", "m-001-05.ppm: shot 5 of m-001 again")
+    assert faces.skipped == (
+        "m-001-01.raw: not a readable picture",
+        "m-001-05.ppm, shot 5 of m-001: a second file of the same shot",
+    )
 
 
 def test_warped_and_original_photos_are_not_mixed(idiap):

@@ -10,6 +10,7 @@ import pytest
 from numpy.testing import assert_array_equal
 from PIL import Image
 
+from lightproof.cli.console import count_reasons
 from lightproof.datasets import cas_peal, load_cas_peal
 from lightproof.datasets.protocols import cas_peal_test
 from lightproof.errors import BadParameter, DatasetMissing
@@ -166,7 +167,7 @@ def test_a_photo_without_a_line_of_eyes_is_skipped(tree):
     edit_eyes(tree, f"{name}\t 141 222 217 220\r\n", "")
     faces = load_some(tree)
     assert len(faces) == 29
-    assert faces.skipped == (f"FRONTAL/Lighting/{name}.tif: no eyes in FaceFP_2.txt",)
+    assert faces.skipped == (f"FRONTAL/Lighting/{name}.tif: without eyes in FaceFP_2.txt",)
 
 
 def test_a_spoiled_line_of_eyes_is_told_and_counts_as_none(tree):
@@ -174,7 +175,7 @@ def test_a_spoiled_line_of_eyes_is_told_and_counts_as_none(tree):
     edit_eyes(tree, f"{name}\t 141 222 217 220", f"{name}\t 141 222")
     assert load_some(tree).skipped == (
         "FRONTAL/Lighting/FaceFP_2.txt, line 1: not the name of a photo and four numbers",
-        f"FRONTAL/Lighting/{name}.tif: no eyes in FaceFP_2.txt",
+        f"FRONTAL/Lighting/{name}.tif: without eyes in FaceFP_2.txt",
     )
 
 
@@ -182,9 +183,7 @@ def test_eyes_that_are_none_are_told(tree):
     name = photo_name(1, "IFM+00")
     edit_eyes(tree, f"{name}\t 141 222 217 220", f"{name} 217\t220  141 222")
     faces = load_some(tree)
-    assert faces.skipped == (
-        f"FRONTAL/Lighting/{name}.tif: 217 220 141 222 are no eyes in a photo of 480 x 360 pixels",
-    )
+    assert faces.skipped == (f"FRONTAL/Lighting/{name}.tif, 217 220 141 222 in 480 x 360 pixels: with impossible eyes",)
 
 
 def test_d_in_place_of_r_is_the_same_photo_for_eyes_and_lists(tree):
@@ -221,6 +220,14 @@ def test_a_second_copy_of_the_photos_is_not_read_twice(tree):
     )
 
 
+def test_a_copy_in_a_folder_below_is_not_read_twice(tree):
+    for light in LIGHTS:
+        tree.add("Lighting/backup", 1, light)
+    faces = load_some(tree)
+    assert len(faces) == 30
+    assert count_reasons(faces.skipped) == "9 a second file of the same photo"
+
+
 def test_a_copy_without_eyes_takes_those_of_its_original(tree):
     for path in (tree.frontal / "Normal").glob("*.tif"):
         path.unlink()
@@ -236,7 +243,9 @@ def test_of_several_normal_photos_the_earliest_session_counts(tree):
     later = [tree.add("Normal", 2, session=session, kind="FY") for session in (1, 2)]
     faces = load_some(tree)
     assert faces.files[10] == f"FRONTAL/Normal/{photo_name(2)}.tif"
-    assert faces.skipped == tuple(f"FRONTAL/Normal/{path.name}: another normal photo of 000002" for path in later)
+    assert faces.skipped == tuple(
+        f"FRONTAL/Normal/{path.name}: another normal photo of the same person" for path in later
+    )
 
 
 def test_the_official_lists_say_which_photos_are_meant(tree):
@@ -245,8 +254,8 @@ def test_the_official_lists_say_which_photos_are_meant(tree):
     faces = load_some(tree)
     assert len(faces) == 30
     assert faces.skipped == (
-        f"FRONTAL/Normal/{extra[1].name}: not in Evaluation Prototype/Gallery/Gallery.txt",
-        f"FRONTAL/Lighting/{extra[0].name}: not in Evaluation Prototype/Probe Sets/Probe Set_Lighting.txt",
+        f"FRONTAL/Normal/{extra[1].name}: not in the official list",
+        f"FRONTAL/Lighting/{extra[0].name}: not in the official list",
     )
 
 
@@ -256,9 +265,52 @@ def test_photos_in_a_list_that_are_not_there_are_counted(tree):
         (tree.frontal / "Lighting" / f"{photo_name(1, light)}.tif").unlink()
     faces = load_some(tree)
     assert len(faces) == 28
-    assert faces.skipped == (
-        "Evaluation Prototype/Probe Sets/Probe Set_Lighting.txt: 2 of the 27 photos in the list are not there",
+    assert faces.skipped == tuple(
+        f"Evaluation Prototype/Probe Sets/Probe Set_Lighting.txt, {photo_name(1, light)}: "
+        "in the official list but not there"
+        for light in sorted(LIGHTS[:2])
     )
+    assert count_reasons(faces.skipped) == "2 in the official list but not there"
+
+
+def spoil_as_folder(path):
+    path.unlink()
+    path.mkdir()
+
+
+def test_a_file_of_eyes_that_cannot_be_read_is_told(tree):
+    spoil_as_folder(tree.frontal / "Lighting" / "FaceFP_2.txt")
+    tree.add("Lighting again", 1, LIGHTS[0])
+    for person in (1, 2):
+        tree.add("Lighting again", person, LIGHTS[1])
+    faces = load_some(tree)
+    assert set(faces.labels) == {"000001", "000002"}
+    assert faces.skipped[1] == "FRONTAL/Lighting/FaceFP_2.txt: a file of eyes that cannot be read"
+
+
+def test_a_file_of_eyes_that_is_not_text_counts_as_none(tree):
+    (tree.frontal / "Lighting" / "FaceFP_2.txt").write_bytes(bytes(range(256)))
+    with pytest.raises(DatasetMissing, match=r"FaceFP_2\.txt, line 1: not the name of a photo and four numbers"):
+        load_some(tree)
+
+
+def test_an_official_list_that_cannot_be_read_is_refused(tree):
+    tree.write_lists()
+    spoil_as_folder(tree.root / cas_peal.LISTS["Lighting"])
+    expected = (
+        r"Probe Set_Lighting\.txt must be a text file with the name of a photo in each line, or not there; "
+        r"got a file that cannot be read \(.+\)\.$"
+    )
+    with pytest.raises(DatasetMissing, match=expected):
+        load_some(tree)
+
+
+@pytest.mark.parametrize("content", [b"", bytes(range(256)), "FRONTAL\\Normal\\a".encode("utf-16")])
+def test_an_official_list_without_a_name_is_refused(tree, content):
+    tree.write_lists()
+    (tree.root / cas_peal.LISTS["Normal"]).write_bytes(content)
+    with pytest.raises(DatasetMissing, match=r"Gallery\.txt must be a text file .*; got no such name\.$"):
+        load_some(tree)
 
 
 def test_an_incomplete_set_is_refused_with_its_counts(tree):
@@ -300,7 +352,7 @@ def test_one_person_is_too_few(tmp_path):
 def test_nobody_left_after_reading_is_said(tree):
     (tree.frontal / "Normal" / "FaceFP_2.txt").unlink()
     with pytest.raises(
-        DatasetMissing, match=r"got 0 people .*; 6 left out: FRONTAL/Normal/.*: no eyes in FaceFP_2\.txt, "
+        DatasetMissing, match=r"got 0 people .*; 6 left out: FRONTAL/Normal/.*: without eyes in FaceFP_2\.txt, "
     ):
         load_some(tree)
 

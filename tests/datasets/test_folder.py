@@ -6,6 +6,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from PIL import Image
 from skimage.transform import resize
 
+from lightproof.cli.console import count_reasons
 from lightproof.datasets import load_folder
 from lightproof.datasets.protocols import folder_test
 from lightproof.errors import BadParameter, DatasetMissing
@@ -89,6 +90,47 @@ def test_what_is_left_out_is_said(album):
         "Ann/cut.png: not a readable picture",
     }
     assert len(faces.skipped) == 7
+
+
+def test_a_person_does_not_have_the_same_picture_twice(album):
+    original = (album / "Ann" / "b.png").read_bytes()
+    for copy in ("Ann/copy.png", "Ann/old/b.png", "Bob Ö/b.png"):
+        (album / copy).parent.mkdir(exist_ok=True)
+        (album / copy).write_bytes(original)
+    picture(album / "Ann" / "other format.bmp", 1)
+    faces = load_folder(album)
+    # The same picture of somebody else is not for the reader to judge.
+    assert faces.files == ("Ann/a.jpg", "Ann/b.png", "Bob Ö/2024/c.PNG", "Bob Ö/b.png")
+    assert set(faces.skipped) == {
+        "Ann/copy.png: the same picture as another of this person",
+        "Ann/old/b.png: the same picture as another of this person",
+        "Ann/other format.bmp: the same picture as another of this person",
+    }
+    assert count_reasons(faces.skipped) == "3 the same picture as another of this person"
+
+
+def test_pictures_that_only_shrink_to_the_same_are_not_copies(album):
+    Image.fromarray(np.tile(np.uint8([[0, 200]]), (16, 8))).save(album / "Ann" / "small.png")
+    Image.fromarray(np.tile(np.uint8([[0, 200]]), (32, 8))).save(album / "Ann" / "tall.png")
+    faces = load_folder(album, size=(16, 16))
+    assert_array_equal(faces.images[2], faces.images[3])
+    assert faces.skipped == ()
+
+
+@pytest.mark.parametrize(("shape", "kept"), [((15, 40), False), ((40, 15), False), ((1, 1), False), ((16, 16), True)])
+def test_a_side_under_16_pixels_is_too_short(album, shape, kept):
+    picture(album / "Ann" / "icon.png", 7, shape)
+    faces = load_folder(album)
+    assert ("Ann/icon.png" in faces.files) is kept
+    assert faces.skipped == (() if kept else ("Ann/icon.png: under 16 pixels",))
+
+
+def test_floats_with_white_1_are_a_picture(album):
+    values = np.random.default_rng(8).integers(0, 256, (40, 30), np.uint8)
+    Image.fromarray(values.astype(np.float32) / 255).save(album / "Ann" / "z.tif")
+    faces = load_folder(album, size=(40, 30))
+    assert_array_equal(faces.images[2], values)
+    assert faces.skipped == ()
 
 
 def test_one_photo_is_enrolled_and_the_others_asked_about(album):

@@ -61,6 +61,16 @@ def test_a_photo_in_another_persons_folder_is_skipped(tmp_path):
     assert "yaleB02/yaleB01_P00A+000E+00.pgm: not a photo of this person" in faces.skipped
 
 
+@pytest.fixture
+def whole_yale(tmp_path):
+    root = fake_yale(tmp_path, PEOPLE, YALE_LIGHTS)
+    for person, lights in BAD.items():
+        for light in lights:
+            photo = root / person / f"{person}_P00{light}.pgm"
+            photo.rename(photo.with_name(photo.name + ".bad"))
+    return root
+
+
 def test_an_incomplete_folder_says_what_is_missing(tmp_path):
     fake_yale(tmp_path)
     expected = (
@@ -72,16 +82,11 @@ def test_an_incomplete_folder_says_what_is_missing(tmp_path):
         load_yale_b(tmp_path)
 
 
-def test_one_missing_photo_is_named(tmp_path):
-    root = fake_yale(tmp_path, PEOPLE, YALE_LIGHTS)
-    for person, lights in BAD.items():
-        for light in lights:
-            photo = root / person / f"{person}_P00{light}.pgm"
-            photo.rename(photo.with_name(photo.name + ".bad"))
-    (root / "yaleB27" / "yaleB27_P00A-070E+45.pgm").unlink()
+def test_one_missing_photo_is_named(whole_yale):
+    (whole_yale / "yaleB27" / "yaleB27_P00A-070E+45.pgm").unlink()
     expected = r"415/380/677/451/490 .*; 1 missing: yaleB27/yaleB27_P00A-070E\+45\.pgm\.$"
     with pytest.raises(DatasetMissing, match=expected):
-        load_yale_b(root)
+        load_yale_b(whole_yale)
 
 
 def test_photos_that_should_not_be_there_are_named(tmp_path):
@@ -109,12 +114,33 @@ def test_a_folder_that_is_not_yale_is_refused(tmp_path, make):
         load_yale_b(folder)
 
 
-def test_a_truncated_photo_is_named(tmp_path):
-    root = fake_yale(tmp_path)
-    photo = root / "yaleB02" / "yaleB02_P00A+000E+00.pgm"
+def test_in_a_complete_folder_a_truncated_photo_is_named(whole_yale):
+    photo = whole_yale / "yaleB02" / "yaleB02_P00A+000E+00.pgm"
     photo.write_bytes(photo.read_bytes()[:100])
     with pytest.raises(BadImage, match=r"yaleB02_P00A\+000E\+00\.pgm must be a readable image file; got .+\.$"):
-        load_yale_b(root, complete=False)
+        load_yale_b(whole_yale)
+
+
+def test_in_an_incomplete_folder_a_truncated_photo_is_skipped_and_said(tmp_path):
+    root = fake_yale(tmp_path)
+    photo = root / "yaleB01" / "yaleB01_P00A+050E-40.pgm"
+    photo.write_bytes(photo.read_bytes()[:100])
+    faces = load_yale_b(root, complete=False)
+    assert faces.labels.tolist() == ["yaleB01", "yaleB02", "yaleB02"]
+    assert faces.azimuths.tolist() == [0, 0, 50]
+    assert faces.images[:, 0, 0].tolist() == [0, 10, 11]
+    assert faces.shots == ("A+000E+00", "A+000E+00", "A+050E-40")
+    assert len(faces.files) == 3
+    assert faces.skipped[-1] == "yaleB01/yaleB01_P00A+050E-40.pgm: not a readable picture"
+
+
+def test_nothing_but_photos_that_cannot_be_read_is_refused(tmp_path):
+    photo = tmp_path / "yaleB01" / "yaleB01_P00A+000E+00.pgm"
+    photo.parent.mkdir()
+    photo.write_bytes(b"junk")
+    expected = r"got no photo that can be read; 1 left out: yaleB01/.*\.pgm: not a readable picture\.$"
+    with pytest.raises(DatasetMissing, match=expected):
+        load_yale_b(tmp_path, complete=False)
 
 
 def test_a_photo_of_another_size_is_named(tmp_path):

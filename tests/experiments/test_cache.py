@@ -3,15 +3,23 @@
 from __future__ import annotations
 
 import json
+import tomllib
+from functools import partial
+from pathlib import Path
 
 import numpy as np
 import pytest
 
-from lightproof.datasets.protocols import yale_test_2
+from lightproof import files
+from lightproof.datasets.protocols import Split, yale_test_2
 from lightproof.errors import CannotWrite
 from lightproof.experiments import cache
 from lightproof.experiments.cache import Cache, digest_of_code, digest_of_faces, digest_of_splits
 from lightproof.experiments.measure import Outcome
+
+SPLIT = Split(np.array([0]), {1: np.array([1, 2, 3]), 4: np.array([4])})
+
+read = partial(Outcome.of, splits=[SPLIT, SPLIT])
 
 FACTS = {"method": "m", "size": [64, 64], "settings": {"alpha": 2}, "versions": {"lightproof": "1"}}
 
@@ -28,9 +36,9 @@ def only_file(folder):
 
 def test_what_is_kept_comes_back_to_the_last_bit(tmp_path):
     kept = Cache(tmp_path / "cache")
-    assert kept.find(FACTS, Outcome.of) is None
+    assert kept.find(FACTS, read) is None
     kept.keep(FACTS, outcome().plain())
-    found = kept.find(FACTS, Outcome.of)
+    found = kept.find(FACTS, read)
     assert found is not None
     for before, after in zip(outcome().hits, found.hits, strict=True):
         assert list(before) == list(after)
@@ -51,7 +59,7 @@ def test_what_is_kept_comes_back_to_the_last_bit(tmp_path):
 def test_other_facts_find_nothing(tmp_path, other):
     kept = Cache(tmp_path)
     kept.keep(FACTS, outcome().plain())
-    assert kept.find(other, Outcome.of) is None
+    assert kept.find(other, read) is None
 
 
 @pytest.mark.parametrize(
@@ -60,11 +68,28 @@ def test_other_facts_find_nothing(tmp_path, other):
         lambda text: text[: len(text) // 2],
         lambda text: text.replace('"lightproof": "1"', '"lightproof": "2"'),
         lambda text: text.replace('"101"', '"1x1"'),
+        lambda text: text.replace('"101"', '"10"'),
+        lambda text: text.replace('"101"', '"1010"'),
+        lambda text: text.replace('"4": "0"', '"3": "0"'),
+        lambda text: text.replace('"4": 0.5', '"3": 0.5'),
+        lambda text: text.replace('"linear, C=1",', ""),
         lambda text: text.replace('"hits"', '"hits_of_another_version"'),
         lambda text: "[]",
         lambda text: '"text"',
     ],
-    ids=["cut off", "other version inside", "strange hits", "other keys", "list", "text"],
+    ids=[
+        "cut off",
+        "other version inside",
+        "strange hits",
+        "too few hits",
+        "too many hits",
+        "another subset",
+        "seconds of another subset",
+        "too few choices",
+        "other keys",
+        "list",
+        "text",
+    ],
 )
 def test_a_file_that_says_something_else_is_not_trusted(tmp_path, spoil):
     kept = Cache(tmp_path)
@@ -73,15 +98,17 @@ def test_a_file_that_says_something_else_is_not_trusted(tmp_path, spoil):
     spoiled = spoil(place.read_text())
     assert spoiled != place.read_text()
     place.write_text(spoiled)
-    assert kept.find(FACTS, Outcome.of) is None
+    assert kept.find(FACTS, read) is None
 
 
-def test_nothing_half_written_is_left(tmp_path, monkeypatch):
+def test_a_file_of_before_stays_when_writing_fails(tmp_path, monkeypatch):
     kept = Cache(tmp_path)
-    monkeypatch.setattr(cache.json, "dumps", lambda *a, **k: 1 / 0)
-    with pytest.raises(ZeroDivisionError):
-        kept.keep(FACTS, outcome().plain())
-    assert list(tmp_path.iterdir()) == []
+    kept.keep(FACTS, outcome().plain())
+    before = only_file(tmp_path).read_bytes()
+    monkeypatch.setattr(files.os, "replace", lambda *arguments: (_ for _ in ()).throw(KeyboardInterrupt))
+    with pytest.raises(KeyboardInterrupt):
+        kept.keep(FACTS, {"other": "content"})
+    assert only_file(tmp_path).read_bytes() == before
 
 
 def test_a_folder_that_cannot_be_made_is_one_sentence(tmp_path):
@@ -111,6 +138,26 @@ def test_every_photo_and_label_counts_for_the_data(people):
 def test_another_gallery_is_another_split(people):
     digests = {digest_of_splits([yale_test_2(pick).split(people)]) for pick in range(11)}
     assert len(digests) == 11
+
+
+def test_other_probes_are_another_split():
+    other = Split(SPLIT.gallery, {1: np.array([1, 2, 3]), 4: np.array([5])})
+    assert digest_of_splits([SPLIT]) != digest_of_splits([other])
+    renamed = Split(SPLIT.gallery, {1: np.array([1, 2, 3]), 3: np.array([4])})
+    assert digest_of_splits([SPLIT]) != digest_of_splits([renamed])
+
+
+def test_the_libraries_that_compute_are_those_of_the_project_file():
+    project = tomllib.loads((Path(__file__).parents[2] / "pyproject.toml").read_text())["project"]
+    needed = {name.split(">")[0] for name in project["dependencies"]}
+    talking = {"typer", "rich", "matplotlib", "pillow", "joblib"}
+    assert set(cache.LIBRARIES) == needed - talking
+
+
+def test_a_module_imported_by_name_from_its_package_counts(tmp_path):
+    source = "from lightproof import modelfile\nfrom lightproof.datasets import yale_b\nimport lightproof.stack"
+    assert {"lightproof.modelfile", "lightproof.datasets.yale_b", "lightproof.stack"} <= set(cache._imported(source))
+    assert "lightproof.modelfile" in cache._sources(("lightproof.recognizer",))
 
 
 def test_the_code_behind_a_method_counts_and_the_code_beside_it_does_not():

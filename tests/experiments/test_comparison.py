@@ -107,16 +107,44 @@ def test_a_row_farther_off_lists_what_was_tried_and_how_near_it_came():
         ["own lights, mean of 11", "80.0", "60.0", "0.0"],
         ["8-bit smoothing", "80.0", "70.0", "10.0"],
     ]
-    assert table.note == "Within 5 points everywhere: own lights, mean of 11."
+    assert table.note.startswith("Within 5 points everywhere: own lights, mean of 11. The changes were looked for with")
 
 
-def test_a_row_nothing_explains_says_so_and_calls_a_guess_a_guess():
+def test_a_row_nothing_explains_names_the_nearest_try_and_calls_a_guess_a_guess():
     title = "Test, MSLDE + SVM: 30.0 points from the published figure"
     far = result("mslde", (9, 9), (80.0, 60.0))
     tried = result("mslde", (8, 7), (80.0, 60.0), table="explanations", change="8-bit smoothing")
+    farther = result("mslde", (8, 8), (80.0, 60.0), table="explanations", change="128 x 128 pixels")
     assert tables(far)[title].note == f"Nothing was tried. {GUESSES['mslde']}"
-    assert tables(far, tried)[title].note == f"None of these comes within 5 points everywhere. {GUESSES['mslde']}"
-    assert all(guess.startswith("A guess, not tested: ") for guess in GUESSES.values())
+    said = f"None is within 5 points everywhere; nearest: 8-bit smoothing, 10.0. {GUESSES['mslde']} The changes were"
+    assert tables(far, farther, tried)[title].note.startswith(said)
+
+
+def test_a_line_that_is_not_as_usual_says_so():
+    found = tables(
+        result("hog", (9, 9)),
+        result("lbp", (9, 9)),
+        result("vgg16", (9, 9), gallery="authors", chosen="best of 3, cut short after 60 s"),
+    )["Test: accuracy in %"]
+    assert [line[0] for line in found.lines] == [
+        "HoG + SVM", "LBP + NN", "VGG-16; the authors' photo; training cut short",
+    ]  # fmt: skip
+
+
+def test_a_frame_alone_has_its_table():
+    table = tables(result("hog", (8, 8), frame="interior"))[
+        "Test: full frame, face and rim alone, all subsets, accuracy in %"
+    ]
+    assert table.lines == [["HoG + SVM", "", "80.0", ""]]
+
+
+def test_a_variant_of_ours_is_not_what_others_are_compared_with():
+    found = tables(
+        result("log-rcdt", (5, 5), table="details", change="8-bit smoothing"),
+        result("hog", (4, 9)),
+        result("log-rcdt", (10, 8)),
+    )
+    assert found["Test: is the difference more than chance?"].lines[0][2:4] == ["6", "1"]
 
 
 @pytest.mark.parametrize(("smoothing", "column"), [("", 1), (", 8-bit smoothing", 2)])

@@ -8,8 +8,7 @@ import numpy as np
 import pytest
 
 from lightproof.experiments.demo import METHODS, OURS, run_demo, why_not_second
-from lightproof.experiments.demo_report import demo_page
-from lightproof.experiments.tables import demo_table
+from lightproof.experiments.demo_report import demo_page, demo_table
 
 
 @pytest.fixture(scope="module")

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from lightproof.errors import UnknownName
-from lightproof.experiments.explanations import EXPLANATIONS
+from lightproof.experiments.explanations import EXPLANATIONS, GUESSES
 from lightproof.experiments.methods import METHODS, check_name, choose_methods
 from lightproof.experiments.paper import CAS_PEAL_ENLARGED, PUBLISHED, YALE_OVERLAPS, YALE_PROJECTIONS, published
 from lightproof.experiments.plan import make_plan
@@ -66,6 +66,24 @@ def test_test_2_is_the_mean_over_all_gallery_lights_but_for_networks(people):
     for e in plan_of("yale", people, frames=("full",)):
         if e.table == "main" and e.test == "Test 2":
             assert len(e.protocols) == (1 if e.method.kind == "network" else 11)
+
+
+def test_own_lights_are_other_lights_for_other_people(people):
+    own = [e for e in plan_of("yale", people) if e.table == "own lights"]
+    assert {e.method.name for e in own} == {m.name for m in ALL if m.kind != "network"}
+    for protocol in own[0].protocols:
+        gallery = protocol.split(people).gallery
+        assert len(gallery) == len(set(people.labels))
+    lights = [
+        {(people.azimuths[i], people.elevations[i]) for i in protocol.split(people).gallery}
+        for protocol in own[0].protocols
+    ]
+    assert sum(len(found) > 1 for found in lights) >= 9
+
+
+def test_every_method_of_the_paper_has_a_guess():
+    assert set(GUESSES) == set(PUBLISHED["yale", "Test 1"])
+    assert all(guess.startswith("A guess, not tested: ") for guess in GUESSES.values())
 
 
 def test_every_explanation_changes_something_and_can_be_built(people):

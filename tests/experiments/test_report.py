@@ -12,6 +12,7 @@ import pytest
 
 from lightproof.experiments import report
 from lightproof.experiments.cache import Cache
+from lightproof.experiments.measure import Outcome
 from lightproof.experiments.methods import METHODS
 from lightproof.experiments.plan import make_plan
 from lightproof.experiments.report import Chapter, figures_of, markdown, reports
@@ -89,6 +90,34 @@ def test_other_answers_are_drawn_anew(chapter, kept, written, monkeypatch):
     fewer = Chapter("rendered", chapter.faces, chapter.results[:-2])
     dict(reports([fewer], kept, ""))
     assert drawn == [fewer]
+
+
+def test_one_other_answer_or_one_other_pixel_is_drawn_anew(chapter, kept, written, monkeypatch):
+    drawn = []
+    monkeypatch.setattr(report, "figures_of", lambda chapter: drawn.append(chapter) or iter([]))
+    # The same accuracies, but two photos of one subset have changed places.
+    results = list(chapter.results)
+    where = results.index(report._mapped(chapter)[0])
+    plain = results[where].outcome.plain()
+    hits = plain["hits"][0]
+    subset = next(s for s, marks in hits.items() if "01" in marks)
+    hits[subset] = hits[subset].replace("01", "10", 1)
+    results[where] = replace(results[where], outcome=Outcome.of(plain, results[where].splits))
+    dict(reports([Chapter("rendered", chapter.faces, results)], kept, ""))
+    touched = chapter.faces.take(np.arange(len(chapter.faces)))
+    touched.images[0, 0, 0] ^= 1
+    dict(reports([Chapter("rendered", touched, chapter.results)], kept, ""))
+    assert len(drawn) == 2
+
+
+def test_the_map_of_lights_is_of_the_test_with_the_fewest_photos(chapter):
+    assert {result.experiment.test for result in report._mapped(chapter)} == {"Test 2"}
+
+
+def test_what_was_enrolled_is_told_from_what_was_run(chapter):
+    assert "Test 2: one photo a person, 11 galleries in turn, enrolled" in report._about(chapter)
+    only = Chapter("rendered", chapter.faces, [r for r in chapter.results if r.experiment.test == "Test 1"])
+    assert "Test 2" not in report._about(only)
 
 
 @pytest.fixture(scope="module")

@@ -7,13 +7,15 @@ import pytest
 
 from lightproof.baselines import pixel_neighbor
 from lightproof.datasets.protocols import yale_test_1, yale_test_2
+from lightproof.experiments import cache, runner
 from lightproof.experiments.cache import Cache
 from lightproof.experiments.measure import measure, take_pictures
 from lightproof.experiments.methods import METHODS, Method
 from lightproof.experiments.plan import Experiment
 from lightproof.experiments.rows import hits_by_photo, rows_of
-from lightproof.experiments.runner import run_all
+from lightproof.experiments.runner import facts_of, run_all
 from lightproof.images import bring_to_size
+from lightproof.metrics import wilson_interval
 from lightproof.recognizer import FaceRecognizer
 
 PIXELS = Method("pixels", "raw pixels", "extra", pixel_neighbor)
@@ -86,7 +88,7 @@ def test_another_setting_or_another_photo_is_run_anew(people, tmp_path):
     kept = Cache(tmp_path)
     run_all([experiment()], people, kept)
     for plan, faces in (
-        ([experiment(METHODS["rcdt"].changed(cell=8))], people),
+        ([experiment(METHODS["rcdt"])], people),
         ([experiment(frame="interior")], people),
         ([experiment(picks=(3,))], people),
         ([experiment()], people.take(np.arange(len(people) - 1))),
@@ -94,6 +96,66 @@ def test_another_setting_or_another_photo_is_run_anew(people, tmp_path):
         asked = []
         run_all(plan, faces, kept, progress=lambda p, total, asked=asked: asked.append(total) or p)
         assert asked == [1]
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        experiment(METHODS["rcdt"].changed(cell=8)),
+        experiment(METHODS["rcdt"].changed(size=(32, 32))),
+        experiment(METHODS["rcdt"].changed(smoothing="8-bit")),
+        experiment(METHODS["rcdt"], frame="outer"),
+        experiment(METHODS["hog"]),
+    ],
+)
+def test_everything_that_decides_a_figure_is_among_its_facts(people, other):
+    split = [yale_test_2(0).split(people)]
+    plain = facts_of(experiment(METHODS["rcdt"]), "data", split)
+    assert facts_of(experiment(METHODS["rcdt"]), "data", split) == plain
+    assert facts_of(other, "data", split) != plain
+    assert facts_of(experiment(METHODS["rcdt"]), "other data", split) != plain
+
+
+@pytest.mark.parametrize("name", ["library_versions", "digest_of_code"])
+def test_another_version_or_other_code_is_run_anew(people, tmp_path, monkeypatch, name):
+    kept = Cache(tmp_path)
+    run_all([experiment()], people, kept)
+    monkeypatch.setattr(cache, name, lambda *arguments: "another")
+    asked = []
+    run_all([experiment()], people, kept, progress=lambda p, total: asked.append(total) or p)
+    assert asked == [1]
+
+
+def test_smoothing_decides_what_a_method_sees(people):
+    plain, rounded = (take_pictures(people.images, (24, 24), way, "full") for way in ("float", "8-bit"))
+    assert plain.shape == rounded.shape
+    assert 0 < np.abs(plain - rounded).max() < 2 / 255
+
+
+def test_only_one_row_of_pixels_at_the_cut_holds_anything_of_the_other_side(people, rng):
+    """Photos are smoothed before they are shrunk, so the cut is not sharp to the last pixel."""
+    photos = people.images[:2].repeat(4, axis=1).repeat(4, axis=2)  # 192 x 168
+    changed = photos.copy()
+    changed[:, 24:168, 21:147] = rng.integers(0, 256, (2, 144, 126))
+    before, after = (take_pictures(images, (64, 64), "float", "outer") for images in (photos, changed))
+    touched = np.flatnonzero((before != after).any(axis=(0, 2)))
+    # The strips are 8 pixels deep: the row next to the interior is the last of the top, the first of the bottom, ...
+    assert set(touched) == {7, 8, 23, 24}
+
+
+def test_no_more_processes_are_started_than_there_is_work(people, tmp_path, plan, monkeypatch):
+    started = []
+
+    class Counted(runner.Parallel):
+        def __init__(self, n_jobs, **options):
+            started.append(n_jobs)
+            super().__init__(n_jobs, **options)
+
+    monkeypatch.setattr(runner, "Parallel", Counted)
+    monkeypatch.setattr(runner, "cpu_count", lambda: 3)
+    run_all(plan[:2], people, Cache(tmp_path / "a"), jobs=5000)
+    run_all(plan, people, Cache(tmp_path / "b"), jobs=5000)
+    assert started == [2, 3]
 
 
 def test_features_are_computed_once_and_the_answers_are_those_of_the_whole_pipeline(people):
@@ -130,6 +192,9 @@ def test_mean_and_spread_are_over_the_galleries(people, tmp_path):
         assert row.std == pytest.approx(np.std(alone, ddof=1))
         assert row.n == {1: 30, 2: 54, 3: 36, 4: 39, "all": 159}[row.subset]
         assert row.low < row.accuracy < row.high
+        # For the number of photos, not of answers: those of one photo in several galleries are not independent.
+        expected = wilson_interval(round(row.n * row.accuracy / 100), row.n)
+        assert (row.low, row.high) == pytest.approx((100 * expected[0], 100 * expected[1]))
         assert all(rows[row.subset].std is None for rows in each)
         assert row.seconds > 0
     *subsets, everything = together

@@ -15,7 +15,7 @@ from lightproof.baselines.rivals import (
     tan_triggs_neighbor,
     weberface_svm,
 )
-from lightproof.baselines.svm import ValidatedSVM, chosen
+from lightproof.baselines.svm import ValidatedSVM
 
 __all__ = [
     "LBP",
@@ -30,7 +30,6 @@ __all__ = [
     "TanTriggs",
     "ValidatedSVM",
     "WeberFace",
-    "chosen",
     "gradientface_svm",
     "hog_neighbor",
     "hog_svm",

@@ -9,21 +9,18 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from importlib import import_module
 from time import monotonic
-from typing import Any, Final, NamedTuple, Self
+from typing import Any, Final, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
 
-from lightproof.baselines.relit import relit_copies
+from lightproof.baselines.training import Photos, divide, in_batches, shuffled
 from lightproof.errors import BadLabels, BadParameter, MissingExtra, NotFitted
 from lightproof.images import bring_to_size, check_images
 from lightproof.labels import check_labels, label_array, sort_labels
 from lightproof.types import Array, Floats, Ints, is_whole
 
 ARCHITECTURES: Final = ("vgg16", "resnet50", "densenet121")
-
-HELD_BACK: Final = 0.1
-"""Share of the photos that validate."""
 
 VALIDATE_EVERY: Final = 10
 """Iterations between two validations."""
@@ -145,7 +142,7 @@ class NetworkClassifier(ClassifierMixin, BaseEstimator):
         rng = np.random.default_rng(self.seed)
         rows, columns = self.size
         stack = bring_to_size(images, (rows, columns), np.float32)
-        photos = _divide(stack, who, self.copies if self.augment else 0, rng)
+        photos = divide(stack, who, self.copies if self.augment else 0, rng)
         with _threads(torch, self.threads), _own_randomness(torch, self.device, self.seed):
             self.network_ = build_network(self.architecture, (rows, columns), len(people)).to(self.device)
             self._train(torch, photos, rng)
@@ -173,7 +170,7 @@ class NetworkClassifier(ClassifierMixin, BaseEstimator):
             named: Array = self.classes_[_answers(torch, self.network_, images, self.device)]
         return named
 
-    def _train(self, torch: Any, photos: _Photos, rng: np.random.Generator) -> None:
+    def _train(self, torch: Any, photos: Photos, rng: np.random.Generator) -> None:
         """Train, and leave the network in its best state."""
         net = self.network_
         optimizer = torch.optim.Adam(net.parameters(), lr=float(self.learning_rate))
@@ -182,7 +179,7 @@ class NetworkClassifier(ClassifierMixin, BaseEstimator):
         planned = self.epochs * len(in_batches(photos.who, self.batch))
         best = _Best()
         start = monotonic()
-        for done, batch in enumerate(_shuffled(len(photos.who), self.batch, self.epochs, rng), start=1):
+        for done, batch in enumerate(shuffled(len(photos.who), self.batch, self.epochs, rng), start=1):
             net.train()
             optimizer.zero_grad()
             torch.nn.functional.cross_entropy(net(inputs[batch]), targets[batch]).backward()
@@ -221,60 +218,6 @@ class _Best:
         plural = "s" if self.validations > 1 else ""
         percent = f"{100 * self.accuracy:.1f} %"
         return f"best of {self.validations} validation{plural} on {on}: {percent} at iteration {self.iteration}"
-
-
-class _Photos(NamedTuple):
-    """What trains, and what validates."""
-
-    images: Floats
-    who: Ints
-    unseen: Floats
-    unseen_who: Ints
-    unseen_kind: str
-
-
-def _divide(images: Floats, who: Ints, copies: int, rng: np.random.Generator) -> _Photos:
-    """Hold back what validates, and relight what trains; the class says by which rule."""
-    held = _held_back(who, rng)
-    kept = np.setdiff1d(np.arange(len(who)), held)
-    copied = np.repeat(kept, copies)
-    relit, relit_who = relit_copies(images[copied], rng), who[copied]
-    if len(held):
-        unseen, unseen_who, kind = images[held], who[held], _counted(len(held), "photo")
-    elif copies:
-        chosen = rng.permutation(len(relit)) < max(1, round(HELD_BACK * len(relit)))
-        unseen, unseen_who, kind = relit[chosen], relit_who[chosen], _counted(int(chosen.sum()), "relit copy")
-        relit, relit_who = relit[~chosen], relit_who[~chosen]
-    else:
-        unseen, unseen_who, kind = images, who, f"the {len(who)} training photos"
-    images, who = np.concatenate([images[kept], relit]), np.concatenate([who[kept], relit_who])
-    return _Photos(images, who, unseen, unseen_who, kind)
-
-
-def _counted(number: int, what: str) -> str:
-    many = {"photo": "photos", "relit copy": "relit copies"}
-    return f"{number} held-back {what if number == 1 else many[what]}"
-
-
-def _held_back(who: Ints, rng: np.random.Generator) -> Ints:
-    """Draw a tenth of the photos, or as many as leave each person one; none where each person has just one."""
-    order = rng.permutation(len(who))
-    _, first_of_each = np.unique(who[order], return_index=True)
-    free = np.delete(order, first_of_each)
-    return free[: max(1, round(HELD_BACK * len(who)))]
-
-
-def in_batches(photos: Ints, size: int) -> list[Ints]:
-    """Cut into batches; a last batch of one joins the one before, as a single photo has no statistics of a batch."""
-    cuts = list(range(size, len(photos), size))
-    if cuts and len(photos) - cuts[-1] == 1:
-        cuts.pop()
-    return np.split(photos, cuts)
-
-
-def _shuffled(n: int, size: int, epochs: int, rng: np.random.Generator) -> Iterator[Ints]:
-    for _ in range(epochs):
-        yield from in_batches(rng.permutation(n), size)
 
 
 def build_network(architecture: str, size: tuple[int, int], people: int) -> Any:
@@ -318,10 +261,10 @@ def _tensor(torch: Any, images: Floats, device: str) -> Any:
     return torch.as_tensor(scaled, dtype=torch.float32, device=device)
 
 
-def check_extra() -> None:
-    """Refuse to go on without PyTorch and pytorchcv."""
-    _torch()
+def check_device(device: str) -> None:
+    """Refuse to go on without PyTorch and pytorchcv, or with a device that PyTorch does not have."""
     _deep("pytorchcv.model_provider")
+    _check_device(_torch(), device)
 
 
 def _torch() -> Any:

@@ -8,7 +8,6 @@ from typing import Any, Final, Self
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.multiclass import OneVsRestClassifier
-from sklearn.pipeline import Pipeline
 from sklearn.svm import SVC
 from sklearn.utils.validation import validate_data
 
@@ -170,12 +169,6 @@ class ValidatedSVM(ClassifierMixin, BaseEstimator):
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "classes_")
-
-
-def chosen(estimator: Any) -> str:
-    """Tell what an estimator, or the last step of a pipeline, chose by validation; nothing if it chooses nothing."""
-    last = estimator[-1] if isinstance(estimator, Pipeline) else estimator
-    return str(getattr(last, "chosen_", ""))
 
 
 def _scale(vectors: Floats) -> float:

@@ -18,8 +18,8 @@ from lightproof.experiments.tables import TextTable
 T = TypeVar("T")
 
 # Progress and remarks go to stderr, results to stdout, so that a pipe gets results only.
-talk = Console(stderr=True)
-say = Console(soft_wrap=True)
+talk = Console(stderr=True, markup=False, highlight=False)
+say = Console(soft_wrap=True, markup=False, highlight=False)
 
 
 def bar(title: str) -> Callable[[Iterable[T]], Iterable[T]]:
@@ -57,8 +57,23 @@ def make_folder(folder: Path) -> None:
 
 def check_place(path: Path | None) -> None:
     """Refuse a file that cannot be written before the work begins, not after."""
-    if path is not None and (path.is_dir() or not path.parent.is_dir()):
+    if path is None:
+        return
+    if path.is_dir() or not path.parent.is_dir():
         raise CannotWrite(path, OSError("a folder" if path.is_dir() else "no such folder"))
+    new = not path.exists()
+    try:
+        path.open("ab").close()
+    except OSError as problem:
+        raise CannotWrite(path, problem) from None
+    if new:
+        path.unlink()
+
+
+def check_folder(folder: Path) -> None:
+    """Make a folder, and refuse one that takes no file."""
+    make_folder(folder)
+    check_place(folder / "report.html")
 
 
 def write(path: Path, content: str | bytes) -> None:

@@ -24,7 +24,8 @@ def load(name: str, data: Path | None, progress: Callable[[Iterable[Any]], Itera
     if name == "rendered":
         return render_people(24, 0, progress)
     if data is None:
-        raise DatasetMissing(Path("--data"), f"given: the folder of {name}", "nothing")
+        wanted = "your photos" if name == "folder" else name
+        raise DatasetMissing(Path("--data"), f"given: the folder with {wanted}", "nothing")
     return LOADERS[name](data, progress=progress)
 
 

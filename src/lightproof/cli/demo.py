@@ -7,9 +7,8 @@ from typing import Annotated
 
 import typer
 
-from lightproof.cli.console import bar, check_place, make_folder, say, show, write, write_json
+from lightproof.cli.console import bar, check_folder, check_place, say, show, write, write_json
 from lightproof.experiments.demo import render_people, run_demo
-from lightproof.experiments.tables import demo_table
 
 
 def demo(
@@ -19,9 +18,9 @@ def demo(
     json_file: Annotated[Path | None, typer.Option("--json", help="Also write the figures to this file.")] = None,
 ) -> None:
     """Render people, enroll one photo each, and name them under ever harder light."""
-    from lightproof.experiments.demo_report import demo_page
+    from lightproof.experiments.demo_report import demo_page, demo_table
 
-    make_folder(out)
+    check_folder(out)
     check_place(json_file)
     faces = render_people(people, seed, bar("rendering people"))
     seen = run_demo(faces, bar("naming photos"))

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from lightproof.baselines.networks import check_extra
-from lightproof.cli.console import bar, check_place, make_folder, say, show, write, write_json
+from lightproof.baselines.networks import check_device
+from lightproof.cli.console import bar, check_folder, check_place, make_folder, say, show, write, write_json
 from lightproof.cli.data import describe, load
 from lightproof.cli.work import check_jobs, listed, run
 from lightproof.errors import BadParameter, UserError
@@ -42,13 +43,13 @@ def reproduce(
     chosen = [_trained(method, budget, device) for method in choose_methods(listed(methods), deep)]
     for frame in listed(frames) or [frames]:
         check_name("frame", frame, list(FRAMES))
-    if budget is not None and not budget > 0:
+    if budget is not None and not 0 < budget < math.inf:
         raise BadParameter("reproduce", "budget", "more than 0 minutes", budget)
     check_jobs("reproduce", jobs)
     if any(method.kind == "network" for method in chosen):
-        check_extra()
+        check_device(device)
     check_place(json_file)
-    make_folder(out)
+    check_folder(out)
     kept = Cache(out / "cache")
     chapters, missing = [], []
     for name in PAPER_SETS if table == "all" else [table]:
@@ -63,12 +64,12 @@ def reproduce(
         plan = make_plan(name, faces, chosen, listed(frames))
         chapters.append(Chapter(name, faces, run(plan, faces, kept, jobs)))
     # Files first: a closed pipe must not cost them.
-    if json_file is not None:
-        write_json(json_file, [row.as_dict() for chapter in chapters for row in chapter.rows])
     if chapters:
-        for path, content in reports(chapters, kept, _command(table, methods, frames, deep, budget)):
+        for path, content in reports(chapters, kept, _command(table, methods, frames, deep, budget, device)):
             make_folder((out / path).parent)
             write(out / path, content)
+        if json_file is not None:
+            write_json(json_file, [row.as_dict() for chapter in chapters for row in chapter.rows])
     for chapter in chapters:
         say.print(f"\n{chapter.title}")
         for shown in chapter.tables:
@@ -79,13 +80,14 @@ def reproduce(
         raise UserError(" ".join(missing))
 
 
-def _command(table: str, methods: str, frames: str, deep: bool, budget: float | None) -> str:
+def _command(table: str, methods: str, frames: str, deep: bool, budget: float | None, device: str) -> str:
     """Write down what was asked, without the places on this machine."""
     words = ["lightproof reproduce", table, "--data FOLDER"]
     words += [f"--methods {methods}"] if methods else []
     words += [f"--frames {frames}"] if frames != ",".join(FRAMES) else []
     words += ["--deep"] if deep else []
     words += [f"--budget {budget:g}"] if budget is not None else []
+    words += [f"--device {device}"] if device != "cpu" else []
     return " ".join(words)
 
 

@@ -7,12 +7,12 @@ from typing import Annotated
 
 import typer
 
-from lightproof.cli.console import bar, check_place, make_folder, say, show, write, write_json
+from lightproof.cli.console import bar, check_folder, check_place, say, show, write, write_json
 from lightproof.cli.data import describe, load
 from lightproof.cli.work import check_jobs, listed, numbers, run
 from lightproof.errors import BadParameter
 from lightproof.experiments.cache import Cache
-from lightproof.experiments.methods import check_name
+from lightproof.experiments.methods import METHODS, check_name
 from lightproof.experiments.plan import DATASETS
 from lightproof.experiments.rows import rows_of
 from lightproof.experiments.sweep import Grid, plan_sweep, sweep_tables
@@ -42,11 +42,14 @@ def sweep(
     grid = Grid(
         numbers("cells", cells, 2), numbers("overlaps", overlaps, 0), numbers("angles", angles, 1), listed(lights)
     )
+    side = min(METHODS["rcdt"].size)
+    if max(grid.cells) > side:
+        raise BadParameter("sweep", "cells", f"at most {side}, the side of the picture", cells)
     if min(grid.overlaps) >= max(grid.cells):
         raise BadParameter("sweep", "overlaps", "smaller than the largest of the cells", overlaps)
     check_jobs("sweep", jobs)
     check_place(json_file)
-    make_folder(out)
+    check_folder(out)
     faces = load(dataset, data, bar(f"reading {dataset}"))
     describe(dataset, faces)
     results = run(plan_sweep(dataset, faces, grid), faces, Cache(out / "cache"), jobs)

@@ -151,7 +151,7 @@ def _read(
         photo = photos[i]
         name = photo.path.relative_to(folder).as_posix()
         if (photo.person, photo.shot) in done:
-            skipped.append(f"{name}: shot {photo.shot} of {photo.person} again")
+            skipped.append(f"{name}, shot {photo.shot} of {photo.person}: a second file of the same shot")
             continue
         raw = photo.path.suffix.lower() == ".raw"
         reader = partial(read_raw_grey, height=RAW_SHAPE[0], width=RAW_SHAPE[1]) if raw else read_grey
@@ -175,18 +175,23 @@ def _crop(
 ) -> NDArray[np.uint8] | None:
     found = eyes.get((photo.person, photo.shot), [])
     if not found:
-        skipped.append(f"{name}: no eyes, there is no .pos file of its name")
+        skipped.append(f"{name}: without a .pos file for the eyes")
         return None
     beside = [path for path in found if path.parent == photo.path.parent]
-    place = _read_eyes((beside or found)[0])
-    if place is None:
-        skipped.append(f"{name}: no eyes, its .pos file is not one line 're_x re_y le_x le_y'")
+    place = _read_eyes((beside or found)[0], name, skipped)
+    return None if place is None else crop_or_skip(image, place, name, skipped)
+
+
+def _read_eyes(path: Path, name: str, skipped: list[str]) -> Eyes | None:
+    try:
+        words = path.read_text(encoding="latin-1").split()
+    except OSError:
+        skipped.append(f"{name}: with a .pos file that cannot be read")
         return None
-    return crop_or_skip(image, place, name, skipped)
-
-
-def _read_eyes(path: Path) -> Eyes | None:
-    return parse_eyes(path.read_text(encoding="latin-1").split())
+    place = parse_eyes(words)
+    if place is None:
+        skipped.append(f"{name}: with a .pos file that is not one line 're_x re_y le_x le_y'")
+    return place
 
 
 def _of_whole_people(images: dict[_Photo, NDArray[np.uint8]], skipped: list[str]) -> list[_Photo]:
@@ -197,7 +202,8 @@ def _of_whole_people(images: dict[_Photo, NDArray[np.uint8]], skipped: list[str]
     for person, there in shots.items():
         missing = [str(shot) for shot in SHOTS if shot not in there]
         if missing:
-            skipped.append(f"{person}: without {'shots' if missing[1:] else 'shot'} {', '.join(missing)}")
+            which = f"{'shots' if missing[1:] else 'shot'} {', '.join(missing)}"
+            skipped.append(f"{person}, no {which}: without all eight shots")
     return [photo for photo in images if len(shots[photo.person]) == len(SHOTS)]
 
 

@@ -32,7 +32,8 @@ class FaceSet:
         What each photo is in the data set's own words: "A+050E-40" in Extended Yale B, "5" in AR, "IFM+45" in
         CAS-PEAL, the name of the file without its ending in a folder of pictures, "" for rendered faces.
     skipped : tuple of str
-        One line for each file that was left out, with the reason.
+        One line for each file that was left out: what, then after the last ": " why, in the same words for all files
+        left out for the same reason, so that they can be counted.
     """
 
     name: str

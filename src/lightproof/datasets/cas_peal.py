@@ -28,6 +28,7 @@ from lightproof.datasets.reading import (
     crop_or_skip,
     existing_folder,
     files_below,
+    lines_of,
     parse_eyes,
     read_or_skip,
     some,
@@ -97,7 +98,7 @@ def load_cas_peal(
     Where the official lists are there, they say which photos are meant; otherwise the folders do. Folders of copies in
     another format are read too (``NormalJPG``); the first folder in the order of names counts. The sign of the azimuth
     is that of the file name. Photos that cannot be read, have no eyes or are not in the list, and files that are not
-    photos, are listed in ``skipped``.
+    photos, are listed in ``skipped``. A list that cannot be read is refused.
 
     Parameters
     ----------
@@ -174,7 +175,7 @@ def _list_photos(frontal: Path, kind: str, skipped: list[str]) -> list[_Photo]:
     """Find the photos of one kind in the first folder that has any, and say why everything else is left out."""
     root = frontal.parent
     wanted = _listed(root, kind)
-    photos: list[_Photo] = []
+    photos: dict[str, _Photo] = {}
     for folder in _folders(frontal, kind):
         if photos:
             skipped.append(f"{folder.relative_to(root).as_posix()}: a second folder of the same photos")
@@ -185,26 +186,33 @@ def _list_photos(frontal: Path, kind: str, skipped: list[str]) -> list[_Photo]:
             if match and (match["source"].upper() == "E") == (kind == "Normal"):
                 photo = _photo(path, match)
                 if wanted is not None and photo.key not in wanted:
-                    skipped.append(f"{name}: not in {LISTS[kind]}")
-                elif any(photo.key == other.key for other in photos[-1:]):
+                    skipped.append(f"{name}: not in the official list")
+                elif photos.setdefault(photo.key, photo) is not photo:
                     skipped.append(f"{name}: a second file of the same photo")
-                else:
-                    photos.append(photo)
             elif path.name != EYE_FILE:
                 skipped.append(f"{name}: not named like a photo of {kind}")
-    lost = len((wanted or set()) - {photo.key for photo in photos})
-    if lost:
-        skipped.append(f"{LISTS[kind]}: {lost} of the {len(wanted or ())} photos in the list are not there")
-    return photos
+    for key, name in (wanted or {}).items():
+        if key not in photos:
+            skipped.append(f"{LISTS[kind]}, {name}: in the official list but not there")
+    return list(photos.values())
 
 
-def _listed(root: Path, kind: str) -> set[str] | None:
-    """Return the keys of the photos in the official list, or None where there is no list."""
+def _listed(root: Path, kind: str) -> dict[str, str] | None:
+    """Return the photos in the official list, names by keys, or None where there is no list."""
     path = root / LISTS[kind]
-    if not path.is_file():
+    legal = "a text file with the name of a photo in each line, or not there"
+    try:
+        lines = lines_of(path)
+    except OSError as problem:
+        # Without it other photos would be asked about, so the figures would be of another test.
+        raise DatasetMissing(path, legal, f"a file that cannot be read ({problem.strerror})") from None
+    if lines is None:
         return None
-    names = [line.strip().replace("\\", "/").rsplit("/", 1)[-1] for line in _lines(path)]
-    return {_key(match) for match in map(_PHOTO.fullmatch, names) if match}
+    names = [line.strip().replace("\\", "/").rsplit("/", 1)[-1] for line in lines]
+    listed = {_key(match): match[0] for match in map(_PHOTO.fullmatch, names) if match}
+    if not listed:
+        raise DatasetMissing(path, legal, "no such name")
+    return listed
 
 
 def _photo(path: Path, match: re.Match[str]) -> _Photo:
@@ -225,23 +233,24 @@ def _key(match: re.Match[str]) -> str:
     return f"{match['before']}_{match['after']}".upper()
 
 
-def _lines(path: Path) -> list[str]:
-    return path.read_text(encoding="latin-1").splitlines()
-
-
 def _read_eyes(frontal: Path, kind: str, skipped: list[str]) -> dict[str, Eyes]:
     """Read the eye files of all folders of a kind; a copy in another format may have none of its own."""
     eyes: dict[str, Eyes] = {}
     for folder in _folders(frontal, kind):
         path = folder / EYE_FILE
-        for number, line in enumerate(_lines(path) if path.is_file() else [], 1):
+        where = path.relative_to(frontal.parent).as_posix()
+        try:
+            lines = lines_of(path) or []
+        except OSError:
+            skipped.append(f"{where}: a file of eyes that cannot be read")
+            continue
+        for number, line in enumerate(lines, 1):
             name, *numbers = line.split() or [""]
             match, place = _PHOTO.fullmatch(name), parse_eyes(numbers)
             if match and place:
                 eyes.setdefault(_key(match), place)
             elif name:
-                where = f"{path.relative_to(frontal.parent).as_posix()}, line {number}"
-                skipped.append(f"{where}: not the name of a photo and four numbers")
+                skipped.append(f"{where}, line {number}: not the name of a photo and four numbers")
     return eyes
 
 
@@ -249,7 +258,7 @@ def _one_normal_each(photos: list[_Photo], root: Path, skipped: list[str]) -> di
     chosen: dict[str, _Photo] = {}
     for photo in sorted(photos, key=lambda photo: (photo.person, photo.session, photo.path)):
         if chosen.setdefault(photo.person, photo) is not photo:
-            skipped.append(f"{photo.path.relative_to(root).as_posix()}: another normal photo of {photo.person}")
+            skipped.append(f"{photo.path.relative_to(root).as_posix()}: another normal photo of the same person")
     return chosen
 
 
@@ -276,7 +285,7 @@ def _read(
         path = photos[i].path
         name = path.relative_to(root).as_posix()
         if photos[i].key not in eyes:
-            skipped.append(f"{name}: no eyes in {EYE_FILE}")
+            skipped.append(f"{name}: without eyes in {EYE_FILE}")
             continue
         image = read_or_skip(path, name, skipped)
         face = None if image is None else crop_or_skip(image, eyes[photos[i].key], name, skipped)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from pathlib import Path
 from typing import Final
 
@@ -17,6 +18,9 @@ from lightproof.images import bring_to_size
 ENDINGS: Final = frozenset({".jpg", ".jpeg", ".png", ".bmp", ".pgm", ".ppm", ".tif", ".tiff", ".webp"})
 """What counts as a picture, in small or capital letters."""
 
+SMALLEST_SIDE: Final = 16
+"""A picture with a shorter side shows no face."""
+
 _LEGAL = (
     "a folder with a folder of pictures for each person (name/photo.jpg), two or more people, at least one of them "
     "with two photos"
@@ -28,8 +32,9 @@ def load_folder(path: str | Path, size: tuple[int, int] = FACE_SIZE, *, progress
 
     The faces should be upright and cropped alike: nothing is looked for in the pictures, each is resized to ``size``
     as a whole. Color becomes grey. Pictures may lie in folders inside a person's folder too. Where the light stood is
-    unknown: azimuths and elevations are NaN. Files that are not pictures, hidden files, pictures that cannot be read
-    and those of one even grey are listed in ``skipped``.
+    unknown: azimuths and elevations are NaN. Files that are not pictures, hidden files, pictures that cannot be read,
+    those with a side under 16 pixels and those of one even grey are listed in ``skipped``. So are further copies of a
+    person's picture: enrolled and asked about at once, a picture would always be recognized.
 
     Parameters
     ----------
@@ -49,8 +54,9 @@ def load_folder(path: str | Path, size: tuple[int, int] = FACE_SIZE, *, progress
     folder = existing_folder(path, _LEGAL)
     pictures, skipped = _list_pictures(folder)
     faces: dict[Path, NDArray[np.uint8]] = {}
+    seen: set[tuple[str, bytes]] = set()
     for i in progress(range(len(pictures))):
-        face = _read(pictures[i], folder, (height, width), skipped)
+        face = _read(pictures[i], folder, (height, width), seen, skipped)
         if face is not None:
             faces[pictures[i]] = face
     files = [picture.relative_to(folder) for picture in faces]
@@ -87,10 +93,16 @@ def _list_pictures(folder: Path) -> tuple[list[Path], list[str]]:
     return pictures, skipped
 
 
-def _read(path: Path, folder: Path, size: tuple[int, int], skipped: list[str]) -> NDArray[np.uint8] | None:
-    name = path.relative_to(folder).as_posix()
+def _read(
+    path: Path, folder: Path, size: tuple[int, int], seen: set[tuple[str, bytes]], skipped: list[str]
+) -> NDArray[np.uint8] | None:
+    file = path.relative_to(folder)
+    name = file.as_posix()
     image = read_or_skip(path, name, skipped)
     if image is None:
+        return None
+    if min(image.shape) < SMALLEST_SIDE:
+        skipped.append(f"{name}: under {SMALLEST_SIDE} pixels")
         return None
     face: NDArray[np.uint8] = np.clip(np.rint(255 * bring_to_size([image], size, np.float64)[0]), 0, 255).astype(
         np.uint8
@@ -98,4 +110,14 @@ def _read(path: Path, folder: Path, size: tuple[int, int], skipped: list[str]) -
     if face.min() == face.max():
         skipped.append(f"{name}: one even grey")
         return None
+    key = (file.parts[0], _fingerprint(image))
+    if key in seen:
+        skipped.append(f"{name}: the same picture as another of this person")
+        return None
+    seen.add(key)
     return face
+
+
+def _fingerprint(image: NDArray[np.uint8]) -> bytes:
+    """Sum a picture up, so that copies are found whatever file format they are in."""
+    return hashlib.sha256(repr(image.shape).encode() + image.tobytes()).digest()

@@ -33,6 +33,14 @@ def files_below(folder: Path) -> list[Path]:
     return sorted(path for path in folder.rglob("*") if path.is_file())
 
 
+def lines_of(path: Path) -> list[str] | None:
+    """Return the lines of a text file, or None where there is none."""
+    try:
+        return path.read_text(encoding="latin-1").splitlines()
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+
+
 def read_or_skip(
     path: Path, name: str, skipped: list[str], read: Callable[[Path], NDArray[np.uint8]] = read_grey
 ) -> NDArray[np.uint8] | None:
@@ -49,7 +57,8 @@ def crop_or_skip(image: NDArray[np.uint8], eyes: Eyes, name: str, skipped: list[
     try:
         return align_by_eyes(image, eyes[:2], eyes[2:])
     except BadParameter:
-        skipped.append(f"{name}: {_numbers(eyes)} are no eyes in a photo of {image.shape[0]} x {image.shape[1]} pixels")
+        where = f"{_numbers(eyes)} in {image.shape[0]} x {image.shape[1]} pixels"
+        skipped.append(f"{name}, {where}: with impossible eyes")
         return None
 
 

@@ -11,14 +11,16 @@ Recognition under Variable Lighting", PAMI 2005.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from pathlib import Path
-from typing import Final
+from typing import Final, TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 
 from lightproof.datasets.base import FaceSet
 from lightproof.datasets.protocols import YALE_LIGHTS, yale_subset
-from lightproof.datasets.reading import Progress, existing_folder, some
+from lightproof.datasets.reading import Progress, existing_folder, read_or_skip, some
 from lightproof.errors import DatasetMissing
 from lightproof.pixels import read_grey
 
@@ -47,6 +49,8 @@ _LEGAL = (
 _PERSON = re.compile(r"yaleB\d{2}")
 _PHOTO = re.compile(r"(?P<person>yaleB\d{2})_P00(?P<shot>A(?P<azimuth>[+-]\d{3})E(?P<elevation>[+-]\d{2}))\.pgm")
 
+_Photo: TypeAlias = tuple[Path, re.Match[str]]
+
 
 def load_yale_b(folder: str | Path, complete: bool = True, *, progress: Progress = iter) -> FaceSet:
     """Read Extended Yale B from disk.
@@ -66,7 +70,8 @@ def load_yale_b(folder: str | Path, complete: bool = True, *, progress: Progress
     folder : str or Path
         ``CroppedYale``, or the folder it lies in.
     complete : bool, default=True
-        Refuse a folder in which photos are missing. False takes what is there.
+        Refuse a folder in which photos are missing or cannot be read. False takes what is there and lists photos that
+        cannot be read in ``skipped``.
     progress : callable
         Wraps the loop over the photos, to show how far it is.
 
@@ -77,29 +82,29 @@ def load_yale_b(folder: str | Path, complete: bool = True, *, progress: Progress
     """
     folder = _find_root(existing_folder(folder, _LEGAL))
     photos, skipped = _list_photos(folder)
-    lights = np.array([(int(match["azimuth"]), int(match["elevation"])) for _, match in photos]).reshape(-1, 2)
     if not photos:
         raise DatasetMissing(folder, _LEGAL, "no photo of that name")
-    files = tuple(path.relative_to(folder).as_posix() for path, _ in photos)
     if complete:
-        counts = np.bincount(yale_subset(lights[:, 0], lights[:, 1]), minlength=5)
-        _check_complete(folder, set(files), tuple(counts.tolist()))
+        _check_complete(folder, photos)
     images = np.empty((len(photos), *SHAPE), np.uint8)
+    kept: list[_Photo] = []
     for i in progress(range(len(photos))):
         path = photos[i][0]
-        image = read_grey(path)
-        if image.shape != SHAPE:
-            legal = f"{SHAPE[0]} x {SHAPE[1]} pixels as in {_LEGAL}"
-            raise DatasetMissing(path, legal, f"{image.shape[0]} x {image.shape[1]}")
-        images[i] = image
+        image = read_grey(path) if complete else read_or_skip(path, _name(path), skipped)
+        if image is not None:
+            images[len(kept)] = _of_right_size(image, path)
+            kept.append(photos[i])
+    if not kept:
+        raise DatasetMissing(folder, _LEGAL, f"no photo that can be read; {len(skipped)} left out: {some(skipped, 3)}")
+    lights = _lights(kept)
     return FaceSet(
         name="yale",
-        images=images,
-        labels=np.array([match["person"] for _, match in photos]),
+        images=images[: len(kept)],
+        labels=np.array([match["person"] for _, match in kept]),
         azimuths=lights[:, 0].astype(float),
         elevations=lights[:, 1].astype(float),
-        files=files,
-        shots=tuple(match["shot"] for _, match in photos),
+        files=tuple(_name(path) for path, _ in kept),
+        shots=tuple(match["shot"] for _, match in kept),
         skipped=tuple(skipped),
     )
 
@@ -108,7 +113,11 @@ def _find_root(folder: Path) -> Path:
     return folder / "CroppedYale" if (folder / "CroppedYale").is_dir() else folder
 
 
-def _list_photos(folder: Path) -> tuple[list[tuple[Path, re.Match[str]]], list[str]]:
+def _name(photo: Path) -> str:
+    return f"{photo.parent.name}/{photo.name}"
+
+
+def _list_photos(folder: Path) -> tuple[list[_Photo], list[str]]:
     """Find the photos in order of their names, and say why everything else is left out."""
     photos, skipped = [], []
     for person in sorted(folder.iterdir()):
@@ -130,16 +139,30 @@ def _why_skipped(name: str) -> str:
     return "with ambient light only" if "_Ambient" in name else "not a photo of this person"
 
 
-def _check_complete(folder: Path, found: set[str], counts: tuple[int, ...]) -> None:
+def _lights(photos: list[_Photo]) -> NDArray[np.int64]:
+    return np.array([(int(match["azimuth"]), int(match["elevation"])) for _, match in photos])
+
+
+def _of_right_size(image: NDArray[np.uint8], path: Path) -> NDArray[np.uint8]:
+    if image.shape != SHAPE:
+        legal = f"{SHAPE[0]} x {SHAPE[1]} pixels as in {_LEGAL}"
+        raise DatasetMissing(path, legal, f"{image.shape[0]} x {image.shape[1]}")
+    return image
+
+
+def _check_complete(folder: Path, photos: list[_Photo]) -> None:
     taken = {f"{person}/{person}_P00A{a:+04.0f}E{e:+03.0f}.pgm" for person in PEOPLE for a, e in YALE_LIGHTS}
     good = taken - {f"{person}/{person}_P00{light}.pgm" for person, lights in BAD.items() for light in lights}
+    found = {_name(path) for path, _ in photos}
     if found == good:
         return
-    got = f"{_slashed(counts)} photos in the training set and subsets 1-4 instead of {_slashed(SUBSET_COUNTS)}"
+    lights = _lights(photos)
+    counts = np.bincount(yale_subset(lights[:, 0], lights[:, 1]), minlength=5)
+    got = f"{_slashed(counts.tolist())} photos in the training set and subsets 1-4 instead of {_slashed(SUBSET_COUNTS)}"
     for what, names in (("missing", sorted(good - found)), ("too many", sorted(found - good))):
         got += f"; {len(names)} {what}: {some(names)}" if names else ""
     raise DatasetMissing(folder, f"all of {_LEGAL}", got)
 
 
-def _slashed(counts: tuple[int, ...]) -> str:
+def _slashed(counts: Iterable[int]) -> str:
     return "/".join(map(str, counts))

@@ -5,9 +5,7 @@ from __future__ import annotations
 import ast
 import hashlib
 import importlib.metadata
-import importlib.util
 import json
-import os
 from collections.abc import Callable, Iterable
 from functools import cache
 from pathlib import Path
@@ -18,6 +16,7 @@ import numpy as np
 from lightproof.datasets.base import FaceSet
 from lightproof.datasets.protocols import Split
 from lightproof.errors import CannotWrite
+from lightproof.files import whole_file
 
 T = TypeVar("T")
 
@@ -61,11 +60,10 @@ class Cache:
         text = json.dumps({"facts": facts, "content": content}, indent=1)
         try:
             self.folder.mkdir(parents=True, exist_ok=True)
-            half = place.with_name(f".{place.name}.{os.getpid()}")
-            half.write_text(text, encoding="utf-8")
-            half.replace(place)
         except OSError as problem:
-            raise CannotWrite(place, problem) from None
+            raise CannotWrite(self.folder, problem) from None
+        with whole_file(place) as file:
+            file.write(text.encode())
 
     def _place(self, facts: dict[str, Any]) -> Path:
         text = json.dumps(facts, sort_keys=True)
@@ -117,18 +115,26 @@ def _sources(modules: Iterable[str]) -> dict[str, str]:
     waiting = list(modules)
     while waiting:
         name = waiting.pop()
-        spec = importlib.util.find_spec(name) if name not in found else None
-        if spec is not None and spec.origin is not None:
-            found[name] = Path(spec.origin).read_text(encoding="utf-8")
+        place = _place_of(name) if name not in found else None
+        if place is not None:
+            found[name] = place.read_text(encoding="utf-8")
             waiting += _imported(found[name])
     return found
 
 
+def _place_of(name: str) -> Path | None:
+    """Find the file of a module of this package; None for a name that is no module."""
+    stem = Path(__file__).parents[1].joinpath(*name.split(".")[1:])
+    places = (stem.with_suffix(".py"), stem / "__init__.py")
+    return next((place for place in places if place.is_file()), None)
+
+
 def _imported(source: str) -> Iterable[str]:
-    """Names of this package's modules that a source imports, anywhere in it."""
+    """Names of this package that a source imports, anywhere in it; the front door only passes names on."""
     for node in ast.walk(ast.parse(source)):
-        if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("lightproof."):
-            yield str(node.module)
+        if isinstance(node, ast.ImportFrom) and f"{node.module}.".startswith("lightproof."):
+            names = [f"{node.module}.{name.name}" for name in node.names]
+            yield from names if node.module == "lightproof" else [str(node.module), *names]
         elif isinstance(node, ast.Import):
             yield from (name.name for name in node.names if name.name.startswith("lightproof."))
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
 import numpy as np
@@ -17,6 +18,10 @@ from lightproof.types import Array
 
 REFERENCES = ("log-rcdt", "rcdt")
 """What all others are compared with: the first of these that was run."""
+
+_IN_VIEW = "The changes were looked for with the test photos in view: they may explain, they are not settings to use."
+
+_GALLERIES = {"authors": "the authors' photo"}
 
 
 def all_tables(results: Sequence[Result], rows: Sequence[Row], labels: Array) -> list[TextTable]:
@@ -56,12 +61,14 @@ def main_table(test: str, lines: Sequence[Line]) -> TextTable:
     """Every method in one test, the published figure beside ours."""
     full = [line for line in lines if line.whole.frame == "full"]
     ours, theirs = _order(full, lambda row: row.accuracy), _order(full, lambda row: row.published)
+    usual = Counter(line.whole.gallery for line in full).most_common(1)
     shown = []
     for line in full:
         name = line.whole.name
         order = f"{ours[name]} ({theirs[name]})" if name in theirs else ""
         cells = [_beside(row) for row in line.subsets]
-        shown.append([line.whole.method, *cells, _with_interval(line.whole), order, f"{line.whole.seconds:.1f}"])
+        title = _said_of(line.whole, usual[0][0])
+        shown.append([title, *cells, _with_interval(line.whole), order, f"{line.whole.seconds:.1f}"])
     heads = [f"subset {row.subset}" for row in full[0].subsets] if full else []
     return TextTable(
         f"{test}: accuracy in %",
@@ -69,7 +76,8 @@ def main_table(test: str, lines: Sequence[Line]) -> TextTable:
         shown,
         "± is the standard deviation over the galleries. In parentheses the published figure, and how far ours is from "
         "it. The interval is Wilson's for the number of photos. Order is by the mean over the subsets among the "
-        "methods of the paper, the paper's own order in parentheses. Seconds are for all galleries together.",
+        "methods of the paper, the paper's own order in parentheses. Seconds are for all galleries together; rivals "
+        "compute their features once for all of them, ours and the networks anew for each.",
     )
 
 
@@ -84,13 +92,15 @@ def frame_table(test: str, lines: Sequence[Line], chance: float) -> TextTable:
     found: dict[str, dict[str, Row]] = {}
     for line in lines:
         found.setdefault(line.whole.method, {})[line.whole.frame] = line.whole
-    several = [(title, by) for title, by in found.items() if len(by) > 1]
+    # The full frame alone stands in the main table already.
+    several = [(title, by) for title, by in found.items() if set(by) != {"full"}]
     return TextTable(
         f"{test}: full frame, face and rim alone, all subsets, accuracy in %",
         ["method", "full frame", "interior only", "outer eighth only"],
         [[title, *(_figure(by.get(frame)) for frame in FRAMES)] for title, by in several],
         "The interior leaves out an eighth of the picture on every side; the outer eighth is what it leaves out: hair, "
-        f"outline, framing, of the features at most the ends. A blind guess is right in {chance:.1f} %.",
+        "outline, framing, of the features at most the ends. At the cut, one row of pixels holds a little of the other "
+        f"side. A blind guess is right in {chance:.1f} %.",
     )
 
 
@@ -161,7 +171,7 @@ def detail_table(test: str, lines: Sequence[Line]) -> TextTable:
     """Our own method in its variants: where paper and released code part ways."""
     shown = []
     for line in lines:
-        gallery = {"authors": "the authors' photo"}.get(line.whole.gallery, line.whole.gallery)
+        gallery = _GALLERIES.get(line.whole.gallery, line.whole.gallery)
         shown.append([f"{line.whole.method}; {gallery}", *(_beside(row) for row in line.by_subset.values())])
     heads = [f"subset {s}" if s != "all" else "all" for s in lines[0].by_subset] if lines else []
     return TextTable(f"{test}: our method in its variants, accuracy in %", ["method; gallery", *heads], shown)
@@ -177,8 +187,12 @@ def parameter_table(lines: Sequence[Line]) -> TextTable:
     for parameters, by in found.items():
         ours = [_figure(by.get(smoothing)) for smoothing in ("float", "8-bit")]
         shown.append([parameters, *ours, _percent(next(iter(by.values())).published)])
-    head = ["parameters", "float", "8-bit smoothing", "published"]
-    return TextTable("Test 2, subset 4 by parameters: accuracy in %", head, shown)
+    return TextTable(
+        "Test 2, subset 4 by parameters: accuracy in %",
+        ["parameters", "float", "8-bit smoothing", "published"],
+        shown,
+        "R-CDT + NS with the authors' photo enrolled; smoothing in 8 bits is what an image library of the time did.",
+    )
 
 
 def _those(lines: Iterable[Line], table: str, test: str = "", name: str = "") -> list[Line]:
@@ -210,18 +224,29 @@ def _reference_for(result: Result, results: Sequence[Result]) -> Result | None:
     return None
 
 
+def _said_of(row: Row, usual: str) -> str:
+    """Name a method, and what is not as usual about its line."""
+    remarks = [] if row.gallery == usual else [_GALLERIES.get(row.gallery, row.gallery)]
+    remarks += ["training cut short"] if "cut short" in row.chosen else []
+    return "; ".join([row.method, *remarks])
+
+
 def _change(line: Line) -> str:
     """Tell what a line changed, in words."""
     plain = METHODS[line.whole.name].title
-    return line.whole.gallery if line.whole.method == plain else line.whole.method.removeprefix(f"{plain}, ")
+    gallery = _GALLERIES.get(line.whole.gallery, line.whole.gallery)
+    return gallery if line.whole.method == plain else line.whole.method.removeprefix(f"{plain}, ")
 
 
 def _verdict(name: str, tried: Sequence[Line]) -> str:
+    if not tried:
+        return f"Nothing was tried. {GUESSES[name]}"
     near = [_change(line) for line in tried if line.farthest is not None and line.farthest <= FAR]
     if near:
-        return f"Within {FAR:.0f} points everywhere: {'; '.join(near)}."
-    said = f"None of these comes within {FAR:.0f} points everywhere. " if tried else "Nothing was tried. "
-    return said + GUESSES.get(name, "No guess.")
+        return f"Within {FAR:.0f} points everywhere: {'; '.join(near)}. {_IN_VIEW}"
+    nearest = min(tried, key=lambda line: line.farthest or 0)
+    said = f"None is within {FAR:.0f} points everywhere; nearest: {_change(nearest)}, {nearest.farthest:.1f}."
+    return f"{said} {GUESSES[name]} {_IN_VIEW}"
 
 
 def _tried(change: str, line: Line) -> list[str]:

@@ -9,7 +9,7 @@ import numpy as np
 
 from lightproof.experiments.demo import METHODS, OURS, SEVERITIES, Demo, why_not_second
 from lightproof.experiments.page import image, page, table
-from lightproof.experiments.tables import demo_table
+from lightproof.experiments.tables import TextTable
 from lightproof.plots import accuracy_chart, overlay_map, png_of
 
 
@@ -37,6 +37,14 @@ def demo_page(demo: Demo, n_shown: int = 4) -> str:
         *(_why(demo, photo) for photo in _telling_photos(demo)),
     ]
     return page("lightproof demo", body)
+
+
+def demo_table(demo: Demo) -> TextTable:
+    """Accuracy of every method by severity of the light."""
+    head = ["method", *SEVERITIES.values()]
+    lines = [[method, *(f"{demo.accuracy(method, s):.1f}" for s in SEVERITIES)] for method in METHODS]
+    lines.append(["photos", *(str(len(demo.split.probes[s])) for s in SEVERITIES)])
+    return TextTable("Named correctly from one photo a person, %, by where the light comes from", head, lines)
 
 
 def _person(demo: Demo, name: str) -> str:

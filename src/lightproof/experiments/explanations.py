@@ -62,8 +62,8 @@ EXPLANATIONS: Final[tuple[Explanation, ...]] = (
 )
 
 _LONGER = (
-    "A guess, not tested: the paper trained longer and on larger pictures; its number of iterations, its batch and its "
-    "size of pictures are not known."
+    "A guess, not tested: the paper trained longer, or on larger pictures; its number of iterations, its batch and the "
+    "size of its pictures are not known."
 )
 
 _SLOW = (
@@ -74,7 +74,12 @@ _SLOW = (
 GUESSES: Final[dict[str, str]] = {
     "weberface": "A guess, not tested: another kernel or neighborhood than the reference implementation's.",
     "mslde": "A guess, not tested: the weights of the scales, which were never published.",
-    "log-dct": "A guess, not tested: how the paper scaled the pictures after the inverse transform.",
+    "gradientface": "A guess, not tested: another width of the Gaussian, or the angle measured in another way.",
+    "log-dct": "A guess, not tested: another number of coefficients together with the stretching.",
+    "hog": "A guess, not tested: other cells and blocks, or another implementation of HoG.",
+    "log-hog": "A guess, not tested: other cells and blocks, or another implementation of HoG.",
+    "rcdt": "A guess, not tested: another photo was drawn.",
+    "log-rcdt": "A guess, not tested: another photo was drawn.",
     **dict.fromkeys(("vgg16", "vgg16-relit"), _SLOW),
     **dict.fromkeys(("resnet50", "resnet50-relit", "densenet121", "densenet121-relit"), _LONGER),
 }

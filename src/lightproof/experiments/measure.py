@@ -6,7 +6,7 @@ Whatever this module reaches by its imports decides a figure; nothing about tabl
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Self
 
@@ -52,14 +52,19 @@ class Outcome:
         }
 
     @classmethod
-    def of(cls, plain: dict[str, Any]) -> Self:
-        """Read it from plain values; those that cannot be an outcome are an error."""
-        return cls(
+    def of(cls, plain: dict[str, Any], splits: Sequence[Split]) -> Self:
+        """Read it from plain values; those that cannot be an outcome on these splits are an error."""
+        outcome = cls(
             hits=[{int(subset): _bits(hits) for subset, hits in by.items()} for by in plain["hits"]],
             fit_seconds=float(plain["fit_seconds"]),
             seconds={int(subset): float(value) for subset, value in plain["seconds"].items()},
             chosen=[str(choice) for choice in plain["chosen"]],
         )
+        asked = [{subset: len(probes) for subset, probes in split.probes.items()} for split in splits]
+        answered = [{subset: len(hits) for subset, hits in by.items()} for by in outcome.hits]
+        if answered != asked or set(outcome.seconds) != set(asked[0]) or len(outcome.chosen) != len(splits):
+            raise ValueError("answers to other questions")
+        return outcome
 
 
 def measure(estimator: Any, pictures: Floats, labels: Array, splits: Sequence[Split]) -> Outcome:
@@ -98,8 +103,16 @@ def measure(estimator: Any, pictures: Floats, labels: Array, splits: Sequence[Sp
     return Outcome(outcome.hits, fitting, outcome.seconds, outcome.chosen)
 
 
+def build(maker: Callable[..., Any], settings: Mapping[str, Any], pictures: Floats) -> Any:
+    """Make an estimator that takes the pictures in the size they have."""
+    return maker(size=pictures.shape[1:], **settings)
+
+
 def take_pictures(images: Images, size: tuple[int, int], smoothing: str, frame: str) -> Floats:
     """Bring all photos to a size once, and cut out what a method may look at.
+
+    Photos are smoothed before they are shrunk, so at the cut between interior and rim one row of pixels on each side
+    holds a little of the other.
 
     Parameters
     ----------

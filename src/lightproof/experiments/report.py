@@ -92,7 +92,7 @@ def reports(chapters: Sequence[Chapter], kept: Cache, command: str) -> Iterator[
     rows = [row for chapter in chapters for row in chapter.rows]
     yield "rows.json", json.dumps([row.as_dict() for row in rows], indent=1) + "\n"
     yield "rows.csv", _csv(rows)
-    facts = _facts(command)
+    facts = _facts(chapters, command)
     text, body = [f"# The paper's experiments, run again\n\n{facts}\n"], []
     for chapter in chapters:
         about = _about(chapter)
@@ -195,17 +195,30 @@ def _about(chapter: Chapter) -> str:
     n_skipped = len(chapter.faces.skipped)
     left_out = f", {n_skipped} file{'s' * (n_skipped > 1)} left out" if n_skipped else ""
     said = f"{people} people, {len(chapter.faces)} photos{left_out}."
-    for protocols, gallery in trials_of(chapter.dataset, chapter.faces):
-        split = protocols[0].split(chapter.faces)
+    seen: dict[tuple[str, str], Split] = {}
+    for result in chapter.results:
+        if result.experiment.table == "main":
+            seen.setdefault((result.experiment.test, _enrolled(result)), result.splits[0])
+    for (test, enrolled), split in seen.items():
         counts = ", ".join(f"{len(probes)} in subset {subset}" for subset, probes in split.probes.items())
-        enrolled = gallery if len(protocols) == 1 else f"one photo a person, {len(protocols)} galleries in turn,"
-        said += f" {protocols[0].name}: {enrolled} enrolled, to name {counts}."
+        said += f" {test}: {enrolled} enrolled, to name {counts}."
     return said
 
 
-def _facts(command: str) -> str:
-    versions = ", ".join(f"{name} {version}" for name, version in library_versions().items())
-    return f"Made by: {command}. Versions: {versions}, Python {platform.python_version()}. All seeds are 0."
+def _enrolled(result: Result) -> str:
+    """Say what is enrolled, in words that can stand in a sentence."""
+    gallery, galleries = result.experiment.gallery, len(result.splits)
+    if galleries > 1:
+        return f"one photo a person, {galleries} galleries in turn,"
+    return "one photo a person, that of the released code," if gallery == "authors" else gallery
+
+
+def _facts(chapters: Sequence[Chapter], command: str) -> str:
+    deep = any(r.experiment.method.kind == "network" for chapter in chapters for r in chapter.results)
+    versions = library_versions(*(("torch", "pytorchcv") if deep else ()))
+    named = ", ".join(f"{name} {version}" for name, version in versions.items())
+    made = f"Made by: {command}. Versions: {named}, Python {platform.python_version()}."
+    return f"{made} Seeds are 0; lights of people's own are drawn with seeds 11 to 21."
 
 
 def _ours() -> list[str]:

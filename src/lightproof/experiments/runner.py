@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
-from joblib import Parallel, delayed
+from joblib import Parallel, cpu_count, delayed
 
 from lightproof.datasets.base import FaceSet
 from lightproof.datasets.protocols import Protocol, Split
@@ -58,7 +59,7 @@ def run_all(
     data = cache.digest_of_faces(faces)
     splits = _split_all(plan, faces)
     facts = [facts_of(experiment, data, own) for experiment, own in zip(plan, splits, strict=True)]
-    found = [kept.find(own, Outcome.of) for own in facts]
+    found = [kept.find(own, partial(Outcome.of, splits=asked)) for own, asked in zip(facts, splits, strict=True)]
     # In order of what the photos are made into, so that each kind is made once.
     missing = sorted((i for i, outcome in enumerate(found) if outcome is None), key=lambda i: _kind_of_picture(plan[i]))
     pictures = _Pictures(faces)
@@ -117,7 +118,7 @@ def _kind_of_picture(experiment: Experiment) -> tuple[tuple[int, int], str, str]
 
 
 def _piece(i: int, method: Method, pictures: Floats, labels: Array, splits: Sequence[Split]) -> tuple[int, Outcome]:
-    estimator = method.build(size=pictures.shape[1:], **method.settings)
+    estimator = measure.build(method.build, method.settings, pictures)
     return i, measure.measure(estimator, pictures, labels, splits)
 
 
@@ -125,6 +126,8 @@ def _stream(work: Iterable[Any], jobs: int, total: int) -> Iterator[tuple[int, O
     """Finished pieces in the order in which they finish."""
     if jobs == 1 or total < 2:
         return (function(*arguments, **keywords) for function, arguments, keywords in work)
-    parallel = Parallel(n_jobs=jobs, return_as="generator_unordered", pre_dispatch="2 * n_jobs")
+    # More processes than pieces or cores would only be in each other's way.
+    workers = min(jobs if jobs > 0 else cpu_count(), cpu_count(), total)
+    parallel = Parallel(n_jobs=workers, return_as="generator_unordered", pre_dispatch="2 * n_jobs")
     stream: Iterator[tuple[int, Outcome]] = parallel(work)
     return stream
