@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy.stats import binomtest
 
 from lightproof.metrics import compare_by_person, mcnemar, wilson_interval
 
@@ -15,6 +16,18 @@ def test_wilson_is_the_formula():
     center = (share + z**2 / (2 * n)) / (1 + z**2 / n)
     half = z / (1 + z**2 / n) * np.sqrt(share * (1 - share) / n + z**2 / (4 * n**2))
     np.testing.assert_allclose(wilson_interval(right, n), [center - half, center + half])
+
+
+@given(n=st.integers(1, 500), data=st.data())
+def test_for_whole_numbers_wilson_is_that_of_scipy(n, data):
+    right = data.draw(st.integers(0, n))
+    expected = binomtest(right, n).proportion_ci(method="wilson")
+    np.testing.assert_allclose(wilson_interval(right, n), (expected.low, expected.high), atol=1e-9)
+
+
+def test_between_two_whole_numbers_the_interval_lies_between_theirs():
+    ends = np.array([wilson_interval(right, 20) for right in (18, 18.5, 19)])
+    assert (np.diff(ends, axis=0) > 0).all()
 
 
 @given(n=st.integers(1, 500), data=st.data())

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import math
 from typing import NamedTuple
 
 import numpy as np
-from scipy.stats import binomtest
+from scipy.stats import binomtest, norm
 
 from lightproof.types import Array
 
@@ -16,7 +17,7 @@ def wilson_interval(right: float, n: int, level: float = 0.95) -> tuple[float, f
     Parameters
     ----------
     right : float
-        How many of ``n`` were right; a mean over galleries need not be whole, and is rounded.
+        How many of ``n`` were right; a mean over galleries need not be whole.
     n : int
     level : float
 
@@ -31,8 +32,11 @@ def wilson_interval(right: float, n: int, level: float = 0.95) -> tuple[float, f
     >>> f"{low:.3f} {high:.3f}"
     '0.596 0.982'
     """
-    interval = binomtest(round(right), n).proportion_ci(level, method="wilson")
-    return float(interval.low), float(interval.high)
+    # scipy's own takes whole numbers only; a mean over galleries need not be one.
+    z = float(norm.ppf(0.5 + level / 2))
+    share, width = right / n, z * z / n
+    half = z * math.sqrt(max(share * (1 - share), 0.0) / n + width / (4 * n))
+    return max(0.0, (share + width / 2 - half) / (1 + width)), min(1.0, (share + width / 2 + half) / (1 + width))
 
 
 class Paired(NamedTuple):

@@ -241,7 +241,7 @@ def test_without_the_extra_the_pip_line_is_told(monkeypatch, module):
     if module != "torch":
         pytest.importorskip("torch")
     monkeypatch.setitem(sys.modules, module, None)
-    sentence = r"^NetworkClassifier needs PyTorch and pytorchcv; install them with: pip install 'lightproof\[deep\]'\.$"
+    sentence = r"^The networks need PyTorch and pytorchcv; install them with: pip install 'lightproof\[deep\]'\.$"
     with pytest.raises(MissingExtra, match=sentence):
         NetworkClassifier(**SMALL).fit(*two_textures(2))
 

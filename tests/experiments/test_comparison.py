@@ -155,3 +155,16 @@ def test_the_table_of_parameters_has_float_and_8_bit_in_one_line(smoothing, colu
     ]
     assert table.lines[0][0] == "cell 8, overlap 0, 2 angles"
     assert table.lines[0][column] == "90.0"
+
+
+def test_without_published_figures_nothing_is_said_of_them():
+    table = tables(result("hog", (9, 9)), result("lbp", (8, 8)))["Test: accuracy in %"]
+    assert table.head == ["method", "subset 1", "subset 2", "all [95 % interval]", "seconds"]
+    assert "published" not in table.note
+    assert "±" not in table.note
+
+
+def test_methods_level_with_each_other_share_a_rank():
+    """0.1 + 0.2 and 0.3 are the same mean, whatever floats say."""
+    table = tables(result("hog", (9, 9), (10.1, 10.2)), result("mslde", (9, 9), (20.3, 0.0)))["Test: accuracy in %"]
+    assert {line[4] for line in table.lines} == {"1 (1)"}

@@ -193,7 +193,7 @@ def test_mean_and_spread_are_over_the_galleries(people, tmp_path):
         assert row.n == {1: 30, 2: 54, 3: 36, 4: 39, "all": 159}[row.subset]
         assert row.low < row.accuracy < row.high
         # For the number of photos, not of answers: those of one photo in several galleries are not independent.
-        expected = wilson_interval(round(row.n * row.accuracy / 100), row.n)
+        expected = wilson_interval(row.n * row.accuracy / 100, row.n)
         assert (row.low, row.high) == pytest.approx((100 * expected[0], 100 * expected[1]))
         assert all(rows[row.subset].std is None for rows in each)
         assert row.seconds > 0

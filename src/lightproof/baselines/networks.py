@@ -275,7 +275,7 @@ def _deep(module: str) -> Any:
     try:
         return import_module(module)
     except ImportError:
-        raise MissingExtra("NetworkClassifier needs PyTorch and pytorchcv", "deep") from None
+        raise MissingExtra("The networks need PyTorch and pytorchcv", "deep") from None
 
 
 @contextmanager

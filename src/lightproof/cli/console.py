@@ -20,6 +20,9 @@ T = TypeVar("T")
 # Progress and remarks go to stderr, results to stdout, so that a pipe gets results only.
 talk = Console(stderr=True, markup=False, highlight=False)
 say = Console(soft_wrap=True, markup=False, highlight=False)
+if not say.is_terminal:
+    # A pipe has no width: nothing is cut off or folded for it.
+    say.width = 240
 
 
 def bar(title: str) -> Callable[[Iterable[T]], Iterable[T]]:
@@ -93,7 +96,7 @@ def show(table: TextTable) -> None:
     """Print a table, and below it what to know about it."""
     printed = Table(title=table.title, title_justify="left", caption=table.note or None, caption_justify="left")
     for i, name in enumerate(table.head):
-        printed.add_column(name, justify="left" if i == 0 else "right")
+        printed.add_column(name, justify="left" if i == 0 else "right", overflow="fold")
     for line in table.lines:
         printed.add_row(*line)
     say.print(printed)

@@ -11,6 +11,9 @@ from lightproof.datasets import FaceSet, load_ar, load_cas_peal, load_folder, lo
 from lightproof.errors import DatasetMissing
 from lightproof.experiments.demo import render_people
 
+NAMED = 10
+"""Files left out that are named one by one; of more, only the reasons are counted."""
+
 LOADERS: dict[str, Callable[..., FaceSet]] = {
     "yale": load_yale_b,
     "ar": load_ar,
@@ -32,3 +35,6 @@ def load(name: str, data: Path | None, progress: Callable[[Iterable[Any]], Itera
 def describe(name: str, faces: FaceSet) -> None:
     """Say how many photos were read, and what was left out and why."""
     talk.print(f"{name}: {len(faces)} photos; left out: {count_reasons(faces.skipped)}", soft_wrap=True)
+    if len(faces.skipped) <= NAMED:
+        for line in faces.skipped:
+            talk.print(f"  {line}", soft_wrap=True)

@@ -9,13 +9,14 @@ from typing import Annotated
 import typer
 
 from lightproof.baselines.networks import check_device
-from lightproof.cli.console import bar, check_folder, check_place, make_folder, say, show, write, write_json
+from lightproof.cli.console import bar, check_folder, check_place, make_folder, say, show, stream_bar, write, write_json
 from lightproof.cli.data import describe, load
-from lightproof.cli.work import check_jobs, listed, run
+from lightproof.cli.work import check_jobs, listed, stoppable
 from lightproof.errors import BadParameter, UserError
 from lightproof.experiments.cache import Cache
 from lightproof.experiments.methods import METHODS, Method, check_name, choose_methods
 from lightproof.experiments.plan import DATASETS, PAPER_SETS, make_plan
+from lightproof.experiments.runner import run_all
 from lightproof.frames import FRAMES
 
 
@@ -28,9 +29,9 @@ def reproduce(
     budget: Annotated[float | None, typer.Option(help="Minutes for each training of a network.")] = None,
     device: Annotated[str, typer.Option(help="Where networks are trained, as PyTorch calls it.")] = "cpu",
     jobs: Annotated[int, typer.Option(help="Processes; -1 is one for each core.")] = -1,
-    out: Annotated[Path, typer.Option(help="Folder for reports, and for finished work.")] = Path(
-        "lightproof-reproduce"
-    ),
+    out: Annotated[
+        Path | None, typer.Option(help="Folder for reports and finished work; lightproof-reproduce/TABLE if not given.")
+    ] = None,
     json_file: Annotated[Path | None, typer.Option("--json", help="Also write the rows to this file.")] = None,
 ) -> None:
     """Run the paper's experiments again, the published figure beside ours.
@@ -46,28 +47,33 @@ def reproduce(
     if budget is not None and not 0 < budget < math.inf:
         raise BadParameter("reproduce", "budget", "more than 0 minutes", budget)
     check_jobs("reproduce", jobs)
-    if any(method.kind == "network" for method in chosen):
+    networks = any(method.kind == "network" for method in chosen)
+    if budget is not None and not networks:
+        raise BadParameter("reproduce", "budget", "given together with --deep or a network among --methods", budget)
+    if networks:
         check_device(device)
     check_place(json_file)
-    check_folder(out)
-    kept = Cache(out / "cache")
-    chapters, missing = [], []
-    for name in PAPER_SETS if table == "all" else [table]:
-        try:
-            faces = load(name, data, bar(f"reading {name}"))
-        except UserError as mistake:
-            if table != "all":
-                raise
-            missing.append(str(mistake))
-            continue
-        describe(name, faces)
-        plan = make_plan(name, faces, chosen, listed(frames))
-        chapters.append(Chapter(name, faces, run(plan, faces, kept, jobs)))
-    # Files first: a closed pipe must not cost them.
-    if chapters:
+    folder = out or Path("lightproof-reproduce") / table
+    check_folder(folder)
+    kept = Cache(folder / "cache")
+    chapters: list[Chapter] = []
+    missing: list[str] = []
+    with stoppable(kept):
+        for name in PAPER_SETS if table == "all" else [table]:
+            try:
+                faces = load(name, data, bar(f"reading {name}"))
+            except UserError as mistake:
+                if table != "all":
+                    raise
+                missing.append(str(mistake))
+                continue
+            describe(name, faces)
+            plan = make_plan(name, faces, chosen, listed(frames))
+            chapters.append(Chapter(name, faces, run_all(plan, faces, kept, jobs, stream_bar("experiments"))))
+        # Files first: a closed pipe must not cost them.
         for path, content in reports(chapters, kept, _command(table, methods, frames, deep, budget, device)):
-            make_folder((out / path).parent)
-            write(out / path, content)
+            make_folder((folder / path).parent)
+            write(folder / path, content)
         if json_file is not None:
             write_json(json_file, [row.as_dict() for chapter in chapters for row in chapter.rows])
     for chapter in chapters:
@@ -75,14 +81,15 @@ def reproduce(
         for shown in chapter.tables:
             show(shown)
     if chapters:
-        say.print(f"The report with figures: {out / 'report.html'}")
+        say.print(f"The report with figures: {folder / 'report.html'}")
     if missing:
         raise UserError(" ".join(missing))
 
 
 def _command(table: str, methods: str, frames: str, deep: bool, budget: float | None, device: str) -> str:
     """Write down what was asked, without the places on this machine."""
-    words = ["lightproof reproduce", table, "--data FOLDER"]
+    words = ["lightproof reproduce", table]
+    words += ["--data FOLDER"] if table != "rendered" else []
     words += [f"--methods {methods}"] if methods else []
     words += [f"--frames {frames}"] if frames != ",".join(FRAMES) else []
     words += ["--deep"] if deep else []

@@ -7,14 +7,15 @@ from typing import Annotated
 
 import typer
 
-from lightproof.cli.console import bar, check_folder, check_place, say, show, write, write_json
+from lightproof.cli.console import bar, check_folder, check_place, say, show, stream_bar, write, write_json
 from lightproof.cli.data import describe, load
-from lightproof.cli.work import check_jobs, listed, numbers, run
+from lightproof.cli.work import check_jobs, listed, numbers, stoppable
 from lightproof.errors import BadParameter
 from lightproof.experiments.cache import Cache
 from lightproof.experiments.methods import METHODS, check_name
 from lightproof.experiments.plan import DATASETS
 from lightproof.experiments.rows import rows_of
+from lightproof.experiments.runner import run_all
 from lightproof.experiments.sweep import Grid, plan_sweep, sweep_tables
 from lightproof.light import LIGHTS
 
@@ -52,13 +53,15 @@ def sweep(
     check_folder(out)
     faces = load(dataset, data, bar(f"reading {dataset}"))
     describe(dataset, faces)
-    results = run(plan_sweep(dataset, faces, grid), faces, Cache(out / "cache"), jobs)
-    rows = [row.as_dict() for result in results for row in rows_of(result)]
-    # Files first: a closed pipe must not cost them.
-    write_json(out / "rows.json", rows)
-    if json_file is not None:
-        write_json(json_file, rows)
-    write(out / "report.html", sweep_page(results, grid, dataset))
+    kept = Cache(out / "cache")
+    with stoppable(kept):
+        results = run_all(plan_sweep(dataset, faces, grid), faces, kept, jobs, stream_bar("experiments"))
+        rows = [row.as_dict() for result in results for row in rows_of(result)]
+        # Files first: a closed pipe must not cost them.
+        write_json(out / "rows.json", rows)
+        write(out / "report.html", sweep_page(results, grid, dataset))
+        if json_file is not None:
+            write_json(json_file, rows)
     for table in sweep_tables(results, grid):
         show(table)
     say.print(f"The report with maps: {out / 'report.html'}")

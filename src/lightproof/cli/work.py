@@ -2,26 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 import typer
 
-from lightproof.cli.console import stream_bar, talk
-from lightproof.datasets.base import FaceSet
+from lightproof.cli.console import talk
 from lightproof.errors import BadParameter
 from lightproof.experiments.cache import Cache
-from lightproof.experiments.plan import Experiment
-from lightproof.experiments.runner import Result, run_all
 
 
-def run(plan: Sequence[Experiment], faces: FaceSet, kept: Cache, jobs: int) -> list[Result]:
-    """Run a plan; an interrupt leaves what is finished, and says so."""
+@contextmanager
+def stoppable(kept: Cache) -> Iterator[None]:
+    """Let an interrupt leave what is finished, and say so."""
     try:
-        return run_all(plan, faces, kept, jobs, stream_bar("experiments"))
+        yield
     except KeyboardInterrupt:
-        talk.print(
-            f"Stopped. What is finished is kept in {kept.folder}; the same command goes on from there.", soft_wrap=True
+        saved = (
+            f"What is finished is kept in {kept.folder}; the"
+            if kept.folder.is_dir()
+            else "Nothing was finished yet; the"
         )
+        talk.print(f"Stopped. {saved} same command goes on from there.", soft_wrap=True)
         raise typer.Exit(130) from None
 
 

@@ -58,27 +58,36 @@ def all_tables(results: Sequence[Result], rows: Sequence[Row], labels: Array) ->
 
 
 def main_table(test: str, lines: Sequence[Line]) -> TextTable:
-    """Every method in one test, the published figure beside ours."""
+    """Every method in one test, the published figure beside ours where there is one."""
     full = [line for line in lines if line.whole.frame == "full"]
     ours, theirs = _order(full, lambda row: row.accuracy), _order(full, lambda row: row.published)
     usual = Counter(line.whole.gallery for line in full).most_common(1)
     shown = []
     for line in full:
         name = line.whole.name
-        order = f"{ours[name]} ({theirs[name]})" if name in theirs else ""
-        cells = [_beside(row) for row in line.subsets]
+        order = [f"{ours[name]} ({theirs[name]})" if name in theirs else ""] if theirs else []
+        # One subset alone is all there is.
+        cells = [_beside(row) for row in line.subsets] if len(line.by_subset) > 1 else []
         title = _said_of(line.whole, usual[0][0])
-        shown.append([title, *cells, _with_interval(line.whole), order, f"{line.whole.seconds:.1f}"])
-    heads = [f"subset {row.subset}" for row in full[0].subsets] if full else []
-    return TextTable(
-        f"{test}: accuracy in %",
-        ["method", *heads, "all [95 % interval]", "order", "seconds"],
-        shown,
-        "± is the standard deviation over the galleries. In parentheses the published figure, and how far ours is from "
-        "it. The interval is Wilson's for the number of photos. Order is by the mean over the subsets among the "
-        "methods of the paper, the paper's own order in parentheses. Seconds are for all galleries together; rivals "
-        "compute their features once for all of them, ours and the networks anew for each.",
-    )
+        shown.append([title, *cells, _with_interval(line.whole), *order, f"{line.whole.seconds:.1f}"])
+    heads = [f"subset {row.subset}" for row in full[0].subsets] if full and len(full[0].by_subset) > 1 else []
+    head = ["method", *heads, "all [95 % interval]", *(["order"] if theirs else []), "seconds"]
+    return TextTable(f"{test}: accuracy in %", head, shown, _note(full, bool(theirs)))
+
+
+def _note(lines: Sequence[Line], published: bool) -> str:
+    """Say what the signs in the main table mean, of those that are there."""
+    spread = any(line.whole.std is not None for line in lines)
+    said = {
+        "± is the standard deviation over the galleries.": spread,
+        "In parentheses the published figure, and how far ours is from it.": published,
+        "The interval is Wilson's for the number of photos.": True,
+        "Order is by the mean over the subsets, among the methods of the paper in this table; in parentheses the order "
+        "of their published figures.": published,
+        "Seconds are for all galleries together; rivals compute their features once for all of them, ours and networks "
+        "anew for each.": True,
+    }
+    return " ".join(sentence for sentence, applies in said.items() if applies)
 
 
 def enlarged_table(lines: Sequence[Line]) -> TextTable:
@@ -206,7 +215,7 @@ def _those(lines: Iterable[Line], table: str, test: str = "", name: str = "") ->
 def _order(lines: Sequence[Line], figure: Callable[[Row], float | None]) -> dict[str, int]:
     """Rank the methods that have published figures by the mean over the subsets; 1 is best."""
     means = {
-        line.whole.name: float(np.mean([figure(row) or 0.0 for row in line.subsets]))
+        line.whole.name: round(float(np.mean([figure(row) or 0.0 for row in line.subsets])), 6)  # a tie is a tie
         for line in lines
         if line.farthest is not None
     }

@@ -28,7 +28,7 @@ from lightproof.experiments.comparison import all_tables
 from lightproof.experiments.figures import Picture, decision_figure, light_figure, paper_figures
 from lightproof.experiments.methods import METHODS
 from lightproof.experiments.page import page, plate, table
-from lightproof.experiments.plan import trials_of
+from lightproof.experiments.plan import PAPER_SETS, trials_of
 from lightproof.experiments.rows import Row, hits_by_photo, lines_of, rows_of
 from lightproof.experiments.runner import Result
 from lightproof.experiments.tables import TextTable
@@ -89,11 +89,14 @@ def reports(chapters: Sequence[Chapter], kept: Cache, command: str) -> Iterator[
     (str, str or bytes)
         Name of a file, and what is in it.
     """
+    if not chapters:
+        return
     rows = [row for chapter in chapters for row in chapter.rows]
     yield "rows.json", json.dumps([row.as_dict() for row in rows], indent=1) + "\n"
     yield "rows.csv", _csv(rows)
     facts = _facts(chapters, command)
-    text, body = [f"# The paper's experiments, run again\n\n{facts}\n"], []
+    title = _title(chapters)
+    text, body = [f"# {title}\n\n{facts}\n"], []
     for chapter in chapters:
         about = _about(chapter)
         text.append(f"## {chapter.title}\n\n{about}\n")
@@ -107,8 +110,13 @@ def reports(chapters: Sequence[Chapter], kept: Cache, command: str) -> Iterator[
             text.append(f"**{picture.title}.** {picture.caption}\n\n![{picture.title}]({name})\n")
             body.append(plate(picture.png, picture.title, picture.caption))
     yield "report.md", "\n".join(text)
-    lead = f"<h1>The paper's experiments, run again</h1><p class=lead>{escape(facts)}</p>"
-    yield "report.html", page("lightproof: the paper's experiments", [lead, *body])
+    lead = f"<h1>{escape(title)}</h1><p class=lead>{escape(facts)}</p>"
+    yield "report.html", page(f"lightproof: {title}", [lead, *body])
+
+
+def _title(chapters: Sequence[Chapter]) -> str:
+    of_the_paper = any(chapter.dataset in PAPER_SETS for chapter in chapters)
+    return "The paper's experiments, run again" if of_the_paper else "The paper's methods on other faces"
 
 
 def _drawn(chapter: Chapter, kept: Cache) -> list[Picture]:
@@ -164,7 +172,7 @@ def _compared_figures(chapter: Chapter) -> Iterator[Picture]:
                     panels.setdefault(f"subset {row.subset}", []).append(mark)
         yield Picture(
             f"compared-{test.lower().replace(' ', '-')}",
-            f"{chapter.title}, {test}: ours and published",
+            f"{chapter.title}, {test}" + (": ours and published" if any(line.farthest for line in lines) else ""),
             "Each line is a method. The bar through our figure is Wilson's 95 % interval for the number of photos.",
             compared(panels),
         )
@@ -217,8 +225,9 @@ def _facts(chapters: Sequence[Chapter], command: str) -> str:
     deep = any(r.experiment.method.kind == "network" for chapter in chapters for r in chapter.results)
     versions = library_versions(*(("torch", "pytorchcv") if deep else ()))
     named = ", ".join(f"{name} {version}" for name, version in versions.items())
-    made = f"Made by: {command}. Versions: {named}, Python {platform.python_version()}."
-    return f"{made} Seeds are 0; lights of people's own are drawn with seeds 11 to 21."
+    own = any(r.experiment.table == "own lights" for chapter in chapters for r in chapter.results)
+    seeds = "Seeds are 0; lights of people's own are drawn with seeds 11 to 21." if own else "All seeds are 0."
+    return f"Made by: {command}. Versions: {named}, Python {platform.python_version()}. {seeds}"
 
 
 def _ours() -> list[str]:

@@ -15,7 +15,7 @@ def sweep_page(results: Sequence[Result], grid: Grid, dataset: str) -> str:
     """Write the report: a map and a table for each light."""
     body = [f"<h1>A sweep over {escape(dataset)}</h1>"]
     experiment = results[0].experiment
-    body.append(f"<p class=lead>{escape(experiment.test)}, {escape(experiment.gallery)} enrolled.</p>")
+    body.append(f"<p class=lead>{escape(experiment.test)}; gallery: {escape(experiment.gallery)}.</p>")
     for light, shown in zip(grid.lights, sweep_tables(results, grid), strict=True):
         values, places = sweep_values(results, grid, light)
         drawn = sweep_map(values, places, [str(m) for m in grid.angles], f"light {light}", "", "projections")

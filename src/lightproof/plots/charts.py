@@ -68,11 +68,11 @@ def compared(panels: Mapping[str, Sequence[Measured]]) -> bytes:
             _mark(axes, methods.index(figure.method), figure)
     grid[0].set_yticks(range(len(methods)), methods, fontsize=10)
     drawing.supxlabel("named correctly, %", fontsize=10)
-    keys = [
-        Line2D([], [], color=BLUE, marker="o", linewidth=2, label="ours, with its interval"),
-        Line2D([], [], color=VERMILION, marker="D", markerfacecolor="white", linestyle="", label="published"),
-    ]
-    drawing.legend(handles=keys, loc="outside upper right", ncols=2, frameon=False, fontsize=10)
+    keys = [Line2D([], [], color=BLUE, marker="o", linewidth=2, label="ours, with its interval")]
+    if any(figure.published is not None for figures in panels.values() for figure in figures):
+        hollow = Line2D([], [], color=VERMILION, marker="D", markerfacecolor="white", linestyle="", label="published")
+        keys.append(hollow)
+    drawing.legend(handles=keys, loc="outside upper right", ncols=min(2, len(panels)), frameon=False, fontsize=10)
     return encoded(drawing)
 
 
