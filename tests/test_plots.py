@@ -111,9 +111,10 @@ def test_where_points_fall_together_the_poorer_is_seen():
 
 
 def test_a_method_that_was_not_run_has_only_its_published_mark():
-    published = compared({"subset 1": [Measured("a", None, published=50.0)]})
-    ours = compared({"subset 1": [Measured("a", 50.0, 30.0, 70.0)]})
-    key = compared({"subset 1": [Measured("a", None)]})
+    room = {"subset 2": [], "subset 3": []}  # for the key
+    published = compared({"subset 1": [Measured("a", None, published=50.0)], **room})
+    ours = compared({"subset 1": [Measured("a", 50.0, 30.0, 70.0)], **room})
+    key = compared({"subset 1": [Measured("a", None)], **room})
     assert count_of(published, VERMILION) > count_of(key, VERMILION)
     assert count_of(published, BLUE) == count_of(key, BLUE)
     assert count_of(ours, BLUE) > count_of(key, BLUE) + 50

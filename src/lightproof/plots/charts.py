@@ -72,7 +72,7 @@ def compared(panels: Mapping[str, Sequence[Measured]]) -> bytes:
     if any(figure.published is not None for figures in panels.values() for figure in figures):
         hollow = Line2D([], [], color=VERMILION, marker="D", markerfacecolor="white", linestyle="", label="published")
         keys.append(hollow)
-    drawing.legend(handles=keys, loc="outside upper right", ncols=min(2, len(panels)), frameon=False, fontsize=10)
+    drawing.legend(handles=keys, loc="outside upper right", ncols=2, frameon=False, fontsize=10)
     return encoded(drawing)
 
 
