@@ -9,11 +9,13 @@ import time
 from pathlib import Path
 
 import pytest
+import typer
 from PIL import Image
 from typer.testing import CliRunner
 
 from lightproof import __version__, cli
 from lightproof.datasets import make_relit_faces
+from lightproof.experiments.cache import Cache
 from lightproof.experiments.methods import METHODS
 from tests.datasets.test_yale_b import fake_yale
 
@@ -83,6 +85,7 @@ def test_an_incomplete_yale_folder_says_what_is_missing(tmp_path):
         ("reproduce yale --frames inner", "one of full, interior, outer; got 'inner'. Did you mean 'interior'?"),
         ("reproduce yale --budget -1", "`budget` of reproduce must be more than 0 minutes; got -1.0."),
         ("reproduce yale --jobs 0", "`jobs` of reproduce must be a number of processes, or -1 for one a core; got 0."),
+        ("reproduce yale --budget 5", "given together with --deep or a network among --methods; got 5.0."),
         ("reproduce yale --budget inf", "`budget` of reproduce must be more than 0 minutes; got inf."),
         ("reproduce yale --frames ,", "one of full, interior, outer; got ','."),
         ("reproduce yale", "--data must be given: the folder with yale; got nothing."),
@@ -161,6 +164,7 @@ def test_a_users_own_folder_is_compared_and_broken_pictures_are_counted(album, t
     )  # fmt: skip
     assert result.returncode == 0, result.stderr
     assert "folder: 16 photos; left out: 1 not a picture, 1 not a readable picture" in result.stderr
+    assert "person-00/broken.jpg: not a readable picture" in result.stderr
     rows = json.loads((tmp_path / "rows.json").read_text())
     assert all(list(row) == ROW_KEYS for row in rows)
     assert {row["name"] for row in rows} == {"hog", "lbp", "log-rcdt"}
@@ -225,6 +229,21 @@ def test_ctrl_c_keeps_what_is_finished_and_the_next_run_goes_on(album, tmp_path)
     assert {path: path.stat().st_mtime_ns for path in finished} == finished
     rows = json.loads((out / "rows.json").read_text())
     assert len(rows) == 3 * 12
+
+
+def test_an_interrupt_before_anything_is_finished_says_so(tmp_path, capsys):
+    from lightproof.cli.work import stoppable
+
+    with pytest.raises(typer.Exit), stoppable(Cache(tmp_path / "cache")):
+        raise KeyboardInterrupt
+    assert "Stopped. Nothing was finished yet; the same command goes on from there." in capsys.readouterr().err
+
+
+def test_each_table_has_a_folder_of_its_own(album, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    call = ["reproduce", "folder", "--data", str(album), "--methods", "hog", "--frames", "full", "--jobs", "1"]
+    assert CliRunner().invoke(cli.app, call).exit_code == 0
+    assert (tmp_path / "lightproof-reproduce" / "folder" / "report.html").is_file()
 
 
 @pytest.mark.parametrize("photos", [{"ann": 3}, {"ann": 1, "bob": 1}])

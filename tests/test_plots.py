@@ -157,3 +157,13 @@ def test_the_overlay_is_blue_where_patches_speak_for_and_red_where_against():
 
 def test_the_overlay_of_an_even_map_has_no_division_by_zero():
     assert overlay_map(np.zeros((8, 8), np.uint8), np.zeros((2, 2))).shape == (8, 8, 3)
+
+
+def test_maps_of_one_span_have_the_same_colors():
+    def color_of_the_first_cell(values, span):
+        picture = decoded(sweep_map(np.array(values), ["a"], ["b", "c"], "t", span=span))
+        return picture[picture.shape[0] // 2 - 15, 80].tolist()
+
+    alone = [color_of_the_first_cell([[50.0, high]], None) for high in (60.0, 100.0)]
+    shared = [color_of_the_first_cell([[50.0, high]], (0.0, 100.0)) for high in (60.0, 100.0)]
+    assert shared[0] == shared[1] != alone[0]

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from html import escape
 
+import numpy as np
+
 from lightproof.experiments.page import page, plate, table
 from lightproof.experiments.runner import Result
 from lightproof.experiments.sweep import Grid, sweep_tables, sweep_values
@@ -16,8 +18,12 @@ def sweep_page(results: Sequence[Result], grid: Grid, dataset: str) -> str:
     body = [f"<h1>A sweep over {escape(dataset)}</h1>"]
     experiment = results[0].experiment
     body.append(f"<p class=lead>{escape(experiment.test)}; gallery: {escape(experiment.gallery)}.</p>")
-    for light, shown in zip(grid.lights, sweep_tables(results, grid), strict=True):
-        values, places = sweep_values(results, grid, light)
-        drawn = sweep_map(values, places, [str(m) for m in grid.angles], f"light {light}", "", "projections")
-        body += [plate(drawn, shown.title, "Named correctly, in percent, by patches and projections."), table(shown)]
+    found = {light: sweep_values(results, grid, light) for light in grid.lights}
+    everything = np.concatenate([values for values, _ in found.values()])
+    span = (float(everything.min()), float(everything.max()))
+    for (light, (values, places)), shown in zip(found.items(), sweep_tables(results, grid), strict=True):
+        angles = [str(m) for m in grid.angles]
+        drawn = sweep_map(values, places, angles, f"light {light}", column_label="projections", span=span)
+        caption = "Named correctly, in percent, by patches and projections; the same colors for every light."
+        body += [plate(drawn, shown.title, caption), table(shown)]
     return page("lightproof sweep", body)

@@ -84,6 +84,7 @@ def sweep_map(
     title: str,
     row_label: str = "",
     column_label: str = "",
+    span: tuple[float, float] | None = None,
 ) -> bytes:
     """Draw a table as a heat map with the number in each cell; nan is a cell that was not run.
 
@@ -95,9 +96,11 @@ def sweep_map(
     title : str
     row_label, column_label : str
         What the names are.
+    span : (float, float), optional
+        The values of the first and the last color, for maps that are to be compared; those of the table if not given.
     """
     known = values[np.isfinite(values)]
-    low, high = (float(known.min()), float(known.max())) if known.size else (0.0, 1.0)
+    low, high = span or ((float(known.min()), float(known.max())) if known.size else (0.0, 1.0))
     figure = sheet(max(420, 190 + 84 * len(columns)), 130 + 46 * len(rows))
     axes = figure.add_subplot()
     colors = colormaps[SEQUENTIAL].with_extremes(bad="#f0f0f0")
