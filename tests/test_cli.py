@@ -21,7 +21,7 @@ from tests.datasets.test_yale_b import fake_yale
 
 ROW_KEYS = [
     "dataset", "test", "subset", "method", "preset", "gallery", "accuracy", "std", "n", "published", "seconds",
-    "name", "table", "frame", "low", "high", "chosen",
+    "name", "table", "frame", "low", "high", "chosen", "alignment",
 ]  # fmt: skip
 
 
@@ -84,6 +84,17 @@ def test_an_incomplete_yale_folder_says_what_is_missing(tmp_path):
         ("reproduce yale --methods hogg", "; got 'hogg'. Did you mean 'hog'?"),
         ("reproduce yale --frames inner", "one of full, interior, outer; got 'inner'. Did you mean 'interior'?"),
         ("reproduce yale --budget -1", "`budget` of reproduce must be more than 0 minutes; got -1.0."),
+        ("reproduce yale --preset autors", "; got 'autors'. Did you mean 'authors'?"),
+        ("reproduce yale --preset ,", "The preset must be one of authors, paper"),
+        (
+            "reproduce yale --preset authors --methods rcdt",
+            "`preset` of reproduce must be given without --methods and --deep; got 'authors'.",
+        ),
+        (
+            "reproduce yale --preset paper --deep",
+            "`preset` of reproduce must be given without --methods and --deep; got 'paper'.",
+        ),
+        ("reproduce yale --preset paper --budget 5", "with --deep or a network among --methods; got 5.0."),
         ("reproduce yale --jobs 0", "`jobs` of reproduce must be a number of processes, or -1 for one a core; got 0."),
         ("reproduce yale --budget 5", "given together with --deep or a network among --methods; got 5.0."),
         ("reproduce yale --budget inf", "`budget` of reproduce must be more than 0 minutes; got inf."),
@@ -197,6 +208,21 @@ def test_the_budget_is_in_minutes_and_stands_in_the_report():
     )
 
 
+def test_a_preset_is_run_in_all_its_methods_and_stands_in_the_report(album, tmp_path):
+    result = run_main(
+        "reproduce", "folder", "--data", album, "--preset", "paper", "--jobs", 1,
+        "--out", tmp_path / "out", "--json", tmp_path / "rows.json",
+    )  # fmt: skip
+    assert result.returncode == 0, result.stderr
+    rows = json.loads((tmp_path / "rows.json").read_text())
+    assert {row["name"] for row in rows} == {"rcdt-text", "log-rcdt-text"}
+    assert {row["preset"] for row in rows} == {"paper"}
+    assert {row["frame"] for row in rows} == {"full", "interior", "outer"}
+    assert {row["alignment"] for row in rows} == {"by hand"}
+    command = "lightproof reproduce folder --data FOLDER --preset paper."
+    assert command in (tmp_path / "out" / "report.md").read_text()
+
+
 def test_a_second_run_comes_from_the_cache_and_writes_the_same_report(album, tmp_path):
     call = ["reproduce", "folder", "--data", album, "--methods", "hog", "--out", tmp_path / "out"]
     assert run_main(*call).returncode == 0
@@ -304,6 +330,27 @@ def test_reproduce_yale_prints_the_published_figures_beside_ours(tmp_path, yale_
     assert {row["subset"] for row in rows} == {1, 2, 3, 4, "all"}
     assert {row["method"] for row in rows} == {"R-CDT + NS, text to the letter", "Tan & Triggs + NN"}
     assert {row["gallery"] for row in rows} == {
-        "mean of 11", "own lights, mean of 11", "authors", "all training photos",
+        "mean of 11", "own lights, mean of 11", "jittered, mean of 11", "authors", "all training photos",
     }  # fmt: skip
     assert "Test 2: accuracy in %" in result.stdout
+
+
+@pytest.mark.data
+def test_reproduce_yale_runs_the_whole_protocol_of_a_preset(tmp_path, yale_data, monkeypatch):
+    """What is asked, not what comes of it: the runs themselves would take minutes."""
+    from lightproof.cli import reproduce
+
+    plans = []
+    monkeypatch.setattr(reproduce, "run_all", lambda plan, *rest: plans.append(plan) or [])
+    monkeypatch.setattr("lightproof.experiments.report.reports", lambda *arguments: iter([]))
+    call = ["reproduce", "yale", "--data", str(yale_data), "--preset", "authors", "--out", str(tmp_path / "out")]
+    result = CliRunner().invoke(cli.app, [*call, "--json", str(tmp_path / "rows.json")])
+    assert result.exit_code == 0, result.output
+    (plan,) = plans
+    assert {e.method.name for e in plan} == {"rcdt", "log-rcdt"}
+    asked = {(e.test, e.gallery, e.frame, e.alignment) for e in plan if e.table in ("main", "jittered")}
+    assert asked == {
+        *(("Test 1", "all training photos", frame, "by hand") for frame in ("full", "interior", "outer")),
+        *(("Test 2", "mean of 11", frame, "by hand") for frame in ("full", "interior", "outer")),
+        ("Test 2", "jittered, mean of 11", "full", "jittered"),
+    }

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 
 from lightproof.errors import BadImage, BadParameter
-from lightproof.faces import EYE_COLUMN, EYE_ROW, align_by_eyes
+from lightproof.faces import EYE_COLUMN, EYE_ROW, align_by_eyes, jitter_by_eyes
 
 SIZE = (100, 100)
 RIGHT, LEFT = (20.5, 23.5), (78.5, 23.5)  # 0.21, 0.79 and 0.24 of 100, less half a pixel
@@ -121,3 +121,103 @@ def test_what_is_no_grey_photo_is_refused(image, got):
     expected = rf"^`image` of align_by_eyes must be a grey photo of shape \(h, w\), uint8; got {got}\.$"
     with pytest.raises(BadImage, match=expected):
         align_by_eyes(image, (20, 30), (60, 30))
+
+
+def crops_with_eyes(n, shape=SIZE):
+    places = [(column * shape[1] - 0.5, EYE_ROW * shape[0] - 0.5) for column in (EYE_COLUMN, 1 - EYE_COLUMN)]
+    return np.repeat(two_dots(shape, *places)[None], n, axis=0), np.array(places)
+
+
+@pytest.mark.parametrize("dtype", [np.uint8, np.float32, np.float64])
+def test_eyes_that_are_not_off_leave_the_crop_as_it_is(rng, dtype):
+    crops = rng.integers(0, 256, (3, 40, 34)).astype(dtype)
+    jittered = jitter_by_eyes(crops, share=0)
+    assert_array_equal(jittered, crops)
+    assert jittered.dtype == dtype
+
+
+def test_the_face_moves_by_the_share_of_the_eye_distance_in_each_direction_and_eye():
+    """A crop cut by eyes that are off shows the true eyes off by as much the other way."""
+    crops, places = crops_with_eyes(500)
+    off = np.array([middles(face) for face in jitter_by_eyes(crops)]) - places
+    assert off.shape == (500, 2, 2)
+    assert_allclose(off.std(axis=0), 0.04 * 58, rtol=0.1)
+    assert_allclose(off.mean(axis=0), 0, atol=4 * 0.04 * 58 / np.sqrt(500))
+    # Neither the two eyes nor the two directions know of each other.
+    assert_allclose(np.corrcoef(off.reshape(500, 4).T) - np.eye(4), 0, atol=0.2)
+
+
+def test_the_share_is_of_the_eye_distance_whatever_the_size():
+    found = {}
+    for size in ((100, 100), (192, 168)):
+        crops, places = crops_with_eyes(60, size)
+        found[size] = (np.array([middles(face) for face in jitter_by_eyes(crops, seed=3)]) - places) / (0.58 * size[1])
+    # The same draws, so the same moves in units of the eye distance.
+    assert_allclose(found[100, 100], found[192, 168], atol=0.012)
+
+
+def test_a_jittered_crop_is_the_crop_aligned_by_the_moved_eyes(rng):
+    smooth = two_dots(SIZE, (40, 50), (70, 30), sharp=9.0)
+    right, left = (complex(*place) for place in (RIGHT, LEFT))
+    offs = np.random.default_rng(5).normal(0, 0.04 * 58, (3, 2, 2)) @ [1, 1j]
+    for face, (right_off, left_off) in zip(jitter_by_eyes(np.repeat(smooth[None], 3, 0), seed=5), offs, strict=True):
+        eyes = [(eye.real, eye.imag) for eye in (right + right_off, left + left_off)]
+        inside = np.s_[20:80, 20:80]  # beyond the crop one repeats the edge, the other reflects
+        assert_array_equal(face[inside], align_by_eyes(smooth, *eyes, SIZE)[inside])
+
+
+def test_the_move_of_a_crop_depends_on_its_place_and_the_seed_alone(rng):
+    crops = rng.integers(0, 256, (5, 40, 34)).astype(np.uint8)
+    jittered = jitter_by_eyes(crops, seed=7)
+    assert_array_equal(jitter_by_eyes(crops[:2], seed=7), jittered[:2])
+    others = crops.copy()
+    others[[0, 1, 2, 4]] = 0
+    assert_array_equal(jitter_by_eyes(others, seed=7)[3], jittered[3])
+    assert (jitter_by_eyes(crops, seed=8) != jittered).any(axis=(1, 2)).all()
+    same = jitter_by_eyes(np.repeat(crops[:1], 5, axis=0), seed=7)
+    assert len({face.tobytes() for face in same}) == 5
+
+
+def test_beyond_the_crop_its_pixels_are_reflected():
+    # Distance from the nearest of the outermost rows and columns, so what is reflected is never darker than the rim.
+    rows, columns = np.mgrid[:60, :60]
+    pit = np.minimum(np.minimum(rows, 59 - rows), np.minimum(columns, 59 - columns)).astype(float)
+    jittered = jitter_by_eyes(np.repeat(pit[None], 40, axis=0), share=0.1)
+    # Repeated, the rim would be 0 all along a side that lies beyond the crop; reflected, it rises again.
+    sides = np.concatenate([jittered[:, 0], jittered[:, -1], jittered[:, :, 0], jittered[:, :, -1]])
+    assert (sides.mean(axis=1) > 0.2).all()
+
+
+def test_jittering_changes_no_crop_in_place(rng):
+    crops = rng.integers(0, 256, (2, 40, 34)).astype(np.uint8)
+    before = crops.copy()
+    jitter_by_eyes(crops)
+    assert_array_equal(crops, before)
+
+
+@pytest.mark.parametrize(
+    ("crops", "got"),
+    [
+        (np.zeros((40, 34), np.uint8), r"uint8 of shape \(40, 34\)"),
+        (np.zeros((2, 40, 15), np.uint8), r"uint8 of shape \(2, 40, 15\)"),
+        (np.zeros((2, 40, 34), np.int64), r"int64 of shape \(2, 40, 34\)"),
+        ([[1, 2]], "list"),
+    ],
+)
+def test_what_are_no_crops_is_refused(crops, got):
+    legal = r"crops of shape \(n, h, w\), uint8 or float, of at least 16 x 16 pixels"
+    with pytest.raises(BadImage, match=rf"^`images` of jitter_by_eyes must be {legal}; got {got}\.$"):
+        jitter_by_eyes(crops)
+
+
+@pytest.mark.parametrize("share", [-0.01, 0.16, float("nan"), "0.04", True, None])
+def test_a_share_that_is_none_is_refused(share):
+    with pytest.raises(BadParameter, match=r"^`share` of jitter_by_eyes must be a number from 0 to 0\.15; got .*\.$"):
+        jitter_by_eyes(np.zeros((1, 40, 34), np.uint8), share)
+
+
+@pytest.mark.parametrize("seed", [-1, 1.0, None, True])
+def test_a_seed_that_is_none_is_refused(seed):
+    expected = r"^`seed` of jitter_by_eyes must be a whole number of at least 0; got .*\.$"
+    with pytest.raises(BadParameter, match=expected):
+        jitter_by_eyes(np.zeros((1, 40, 34), np.uint8), seed=seed)

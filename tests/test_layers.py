@@ -13,9 +13,10 @@ SOURCE = Path(__file__).parents[1] / "src" / "lightproof"
 FLOORS = [
     {"errors", "types"},
     {"transform", "gradients", "patches", "images", "subspaces", "aggregate", "labels", "frames", "files"},
-    {"stack", "light"},
+    {"stack", "light", "deformations", "alignment"},
     {"settings"},
     {"features", "nearest", "modelfile", "people"},
+    {"search"},
     {"recognizer", "baselines"},
     {"pixels", "metrics"},
     {"faces"},

@@ -1,9 +1,9 @@
-"""Photo and eyes -> the face, upright, cropped and of one size."""
+"""Photo and eyes -> the face, upright, cropped and of one size; a crop -> one cut by eyes that are a little off."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Final
+from typing import Final, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,6 +12,8 @@ from skimage.transform import SimilarityTransform, warp
 
 from lightproof.errors import BadImage, BadParameter
 from lightproof.types import Floats, is_whole
+
+Pixel = TypeVar("Pixel", bound=np.generic)
 
 FACE_SIZE: Final = (192, 168)
 """Height and width of a face, as in Extended Yale B."""
@@ -24,6 +26,9 @@ EYE_COLUMN: Final = 0.21
 
 NEAREST_EYES: Final = 4.0
 """Eyes that are fewer pixels apart are a mistake, or too few pixels for a face."""
+
+FARTHEST_OFF: Final = 0.15
+"""Share of the eye distance; eyes that are off by more could change sides."""
 
 
 def align_by_eyes(
@@ -67,16 +72,52 @@ def align_by_eyes(
     if left.real - right.real <= 0 or abs(left - right) < NEAREST_EYES:
         legal = f"right of the right eye in the picture, at least {NEAREST_EYES:g} pixels from it"
         raise BadParameter("align_by_eyes", "left_eye", f"{legal} at {_pair(right)}", _pair(left))
-    to_right, to_left = _eye_places(height, width)
-    # A similarity of the plane is z -> turn * z + move in complex numbers; two points decide it.
-    turn = (left - right) / (to_left - to_right)
-    move = right - turn * to_right
-    back = SimilarityTransform(  # type: ignore[no-untyped-call]
-        matrix=np.array([[turn.real, -turn.imag, move.real], [turn.imag, turn.real, move.imag], [0, 0, 1]])
-    )
+    turn, move = _similarity(right, left, height, width)
     smooth = gaussian_filter(image.astype(np.float64), max(0.0, (abs(turn) - 1) / 2), mode="nearest")
-    face: Floats = warp(smooth, back, output_shape=(height, width), order=1, mode="edge")  # type: ignore[no-untyped-call]
-    return np.clip(np.rint(face), 0, 255).astype(np.uint8)
+    return _of_kind(_cut(smooth, turn, move, (height, width), mode="edge"), image.dtype)
+
+
+def jitter_by_eyes(images: NDArray[Pixel], share: float = 0.04, seed: int = 0) -> NDArray[Pixel]:
+    """Cut crops again as if the eyes had been found by a detector, each a little beside its place.
+
+    Both eyes are taken to be where :func:`align_by_eyes` puts them, and moved by a Gaussian, the two eyes and the two
+    directions each on its own. The crop is then turned, scaled and moved so that the moved eyes lie where eyes belong.
+    Where it reaches beyond the old crop, the old one is reflected.
+
+    Parameters
+    ----------
+    images : ndarray of shape (n, h, w), uint8 or float
+        Crops of at least 16 x 16 pixels.
+    share : float
+        Standard deviation of the Gaussian as a share of the eye distance, 0 to 0.15.
+    seed : int
+        Other seed, other moves. The move of image i depends on the seed and on i alone.
+
+    Returns
+    -------
+    ndarray of the same shape and dtype
+
+    Examples
+    --------
+    >>> crops = np.tile(np.arange(64, dtype=np.uint8), (2, 64, 1))
+    >>> jitter_by_eyes(crops)[0, 0, ::16].tolist()
+    [0, 16, 33, 49]
+    """
+    _check_crops(images)
+    number = isinstance(share, int | float | np.integer | np.floating) and not isinstance(share, bool)
+    if not number or not 0 <= share <= FARTHEST_OFF:
+        raise BadParameter("jitter_by_eyes", "share", f"a number from 0 to {FARTHEST_OFF:g}", share)
+    if not is_whole(seed, 0):
+        raise BadParameter("jitter_by_eyes", "seed", "a whole number of at least 0", seed)
+    height, width = images.shape[1:]
+    right, left = _eye_places(height, width)
+    # One stream of numbers for all: the first images get the same ones however many follow.
+    moves = np.random.default_rng(seed).normal(0.0, share * abs(left - right), (len(images), 2, 2))
+    out = np.empty_like(images)
+    for i, (right_off, left_off) in enumerate(moves @ [1, 1j]):
+        turn, move = _similarity(right + right_off, left + left_off, height, width)
+        out[i] = _of_kind(_cut(images[i].astype(np.float64), turn, move, (height, width), mode="reflect"), images.dtype)
+    return out
 
 
 def check_size(owner: str, size: object) -> tuple[int, int]:
@@ -84,6 +125,36 @@ def check_size(owner: str, size: object) -> tuple[int, int]:
     if isinstance(size, tuple | list) and len(size) == 2 and all(is_whole(side, 16) for side in size):
         return int(size[0]), int(size[1])
     raise BadParameter(owner, "size", "(height, width), two whole numbers of at least 16", size)
+
+
+def _check_crops(images: object) -> None:
+    legal = "crops of shape (n, h, w), uint8 or float, of at least 16 x 16 pixels"
+    if not isinstance(images, np.ndarray):
+        raise BadImage("`images` of jitter_by_eyes", legal, type(images).__name__)
+    known = images.dtype == np.uint8 or np.issubdtype(images.dtype, np.floating)
+    if not known or images.ndim != 3 or min(images.shape[1:]) < 16:
+        raise BadImage("`images` of jitter_by_eyes", legal, f"{images.dtype} of shape {images.shape}")
+
+
+def _similarity(right: complex, left: complex, height: int, width: int) -> tuple[complex, complex]:
+    """Find what takes the places of the eyes in a crop to the eyes in a photo: z -> turn * z + move."""
+    to_right, to_left = _eye_places(height, width)
+    # A similarity of the plane is linear in complex numbers; two points decide it.
+    turn = (left - right) / (to_left - to_right)
+    return turn, right - turn * to_right
+
+
+def _cut(image: Floats, turn: complex, move: complex, size: tuple[int, int], mode: str) -> Floats:
+    """Read off the photo at turn * z + move for every pixel z of the crop, between four pixels by bilinear weights."""
+    back = SimilarityTransform(  # type: ignore[no-untyped-call]
+        matrix=np.array([[turn.real, -turn.imag, move.real], [turn.imag, turn.real, move.imag], [0, 0, 1]])
+    )
+    face: Floats = warp(image, back, output_shape=size, order=1, mode=mode)  # type: ignore[no-untyped-call]
+    return face
+
+
+def _of_kind(face: Floats, dtype: np.dtype[Pixel]) -> NDArray[Pixel]:
+    return (np.clip(np.rint(face), 0, 255) if dtype == np.uint8 else face).astype(dtype)
 
 
 def _eye_places(height: int, width: int) -> tuple[complex, complex]:

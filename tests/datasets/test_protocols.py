@@ -11,6 +11,10 @@ from lightproof.datasets.protocols import (
     ar_test,
     cas_peal_test,
     folder_test,
+    has_even_number,
+    has_odd_number,
+    restricted,
+    restricted_to_people,
     yale_subset,
     yale_test_1,
     yale_test_2,
@@ -162,3 +166,75 @@ def test_a_bad_place_in_a_folder_is_refused(pick):
     expected = r"^`pick` of folder_test must be a whole number of at least 0; got .*\.$"
     with pytest.raises(BadParameter, match=expected):
         folder_test(pick)
+
+
+def test_of_some_people_only_they_are_enrolled_and_asked_about(names_only):
+    whole = yale_test_2(4).split(names_only)
+    some = restricted_to_people(yale_test_2(4), lambda label: label != "b").split(names_only)
+    inside = names_only.labels != "b"
+    assert_array_equal(some.gallery, [photo for photo in whole.gallery if inside[photo]])
+    assert list(some.probes) == list(whole.probes)
+    for subset, photos in whole.probes.items():
+        assert_array_equal(some.probes[subset], photos[inside[photos]])
+
+
+def test_of_some_people_each_keeps_the_photo_of_the_whole_set(names_only):
+    """A half is the same question with fewer people in it: as if the others were not in the set."""
+    for protocol in (yale_test_1(), yale_test_2(10), yale_test_2("authors"), yale_test_2(77)):
+        part = names_only.take(names_only.labels == "c")
+        alone, among = protocol.split(part), restricted_to_people(protocol, lambda label: label == "c")
+        split = among.split(names_only)
+        assert [part.files[i] for i in alone.gallery] == [names_only.files[i] for i in split.gallery]
+        assert (among.name, among.gallery) == (protocol.name, protocol.gallery)
+
+
+def test_restrictions_to_subsets_and_to_people_go_together(names_only):
+    people_first = restricted(restricted_to_people(yale_test_2(0), lambda label: label != "a"), [4]).split(names_only)
+    subset_first = restricted_to_people(restricted(yale_test_2(0), [4]), lambda label: label != "a").split(names_only)
+    for split in (people_first, subset_first):
+        assert set(names_only.labels[split.gallery]) == set(names_only.labels[split.probes[4]]) == {"b", "c"}
+        assert list(split.probes) == [4]
+
+
+def test_who_was_left_out_before_stays_out(names_only):
+    without_a = restricted_to_people(yale_test_2(0), lambda label: label != "a")
+    only_c = restricted_to_people(without_a, lambda label: label != "b")
+    assert set(names_only.labels[only_c.split(names_only).gallery]) == {"c"}
+
+
+def test_somebody_who_takes_part_must_be_enrolled(names_only):
+    only_a = Protocol(
+        "Half", "person a", lambda faces: Split(np.flatnonzero(faces.labels == "a"), {}), "ab".__contains__
+    )
+    with pytest.raises(BadLabels, match=r"^Label 'b' must be on a photo that Half enrolls \(person a\); got none\.$"):
+        only_a.split(names_only)
+
+
+def test_nobody_at_all_is_refused(names_only):
+    nobody = restricted_to_people(yale_test_2(0), lambda label: label == "d")
+    with pytest.raises(BadLabels, match=r"^People of Test 2 must be some who take part; got none\.$"):
+        nobody.split(names_only)
+    twice = [restricted_to_people(yale_test_2(0), lambda label, own=own: label == own) for own in "ab"]
+    with pytest.raises(BadLabels, match=r"^People of Test 2 must be some who take part; got none\.$"):
+        restricted_to_people(twice[0], twice[1].people).split(names_only)
+
+
+@pytest.mark.parametrize(("label", "even"), [("yaleB02", True), ("yaleB39", False), ("yaleB10", True), ("2-01", False)])
+def test_the_number_at_the_end_of_a_name_is_even_or_odd(label, even):
+    assert has_even_number(label) is even
+    assert has_odd_number(label) is not even
+
+
+def test_a_name_without_a_number_is_neither_even_nor_odd(names_only):
+    expected = r"^Label 'a' must be a name with a number at its end, such as yaleB02; got none\.$"
+    with pytest.raises(BadLabels, match=expected):
+        restricted_to_people(yale_test_2(0), has_even_number).split(names_only)
+
+
+@pytest.mark.data
+def test_the_halves_of_yale_part_its_people(yale):
+    halves = [restricted_to_people(yale_test_2(3), half).split(yale) for half in (has_even_number, has_odd_number)]
+    assert [len(split.gallery) for split in halves] == [18, 20]  # 14 is missing
+    assert_array_equal(np.sort(np.concatenate([split.gallery for split in halves])), yale_test_2(3).split(yale).gallery)
+    # 53 test photos a person, less those marked bad: 5 of yaleB12 and 1 of 16; 4 each of 11 and 13, and 1 of 15.
+    assert [sum(map(len, split.probes.values())) for split in halves] == [18 * 53 - 6, 20 * 53 - 9]

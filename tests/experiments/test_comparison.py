@@ -33,6 +33,27 @@ def tables(*results):
     return {table.title: table for table in all_tables(results, rows, LABELS)}
 
 
+def test_jittered_crops_have_a_table_that_says_what_they_are():
+    found = tables(result("hog", (9, 9), (95.0, 95.0)), result("hog", (5, 3), table="jittered"))
+    table = found["Test 2, jittered: accuracy in %"]
+    assert table.head == ["method", "subset 1", "subset 2", "all [95 % interval]", "seconds"]
+    assert [line[:3] for line in table.lines] == [["HoG + SVM", "50.0", "30.0"]]
+    assert table.note.startswith("Every crop, enrolled or asked about, is cut again as a detector would cut it: each")
+    assert "4 % of the eye distance" in table.note
+    assert [line[1] for line in found["Test: accuracy in %"].lines] == ["90.0 (95.0: \N{MINUS SIGN}5.0)"]
+
+
+def test_the_halves_of_the_people_have_tables_that_say_who_they_are():
+    found = tables(
+        result("rcdt", (5, 3), table="held-out people"), result("rcdt", (7, 8), table="people chosen on")
+    )  # fmt: skip
+    held_out, chosen_on = (found[f"Test 2, {who}: accuracy in %"] for who in ("held-out people", "people chosen on"))
+    assert [line[:3] for line in held_out.lines] == [["R-CDT + NS", "50.0", "30.0"]]
+    assert held_out.note.startswith("The settings were chosen without these people: only those with even numbers are")
+    assert [line[:3] for line in chosen_on.lines] == [["R-CDT + NS", "70.0", "80.0"]]
+    assert chosen_on.note.startswith("The other half, with odd numbers: the settings were chosen with these people in")
+
+
 def test_the_published_figure_and_the_difference_stand_beside_ours():
     table = tables(result("weberface", (9, 7), (88.0, 72.5)))["Test: accuracy in %"]
     assert table.head == ["method", "subset 1", "subset 2", "all [95 % interval]", "order", "seconds"]

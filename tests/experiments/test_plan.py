@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from lightproof.errors import UnknownName
 from lightproof.experiments.explanations import EXPLANATIONS, GUESSES
-from lightproof.experiments.methods import METHODS, check_name, choose_methods
+from lightproof.experiments.methods import METHODS, PAPER_PRESETS, check_name, choose_methods, methods_of_preset
 from lightproof.experiments.paper import CAS_PEAL_ENLARGED, PUBLISHED, YALE_OVERLAPS, YALE_PROJECTIONS, published
-from lightproof.experiments.plan import make_plan
+from lightproof.experiments.plan import CHOSEN_ON_ODD, JITTERED_SETS, make_plan
+from lightproof.settings import PRESETS
 
 ALL = list(METHODS.values())
+CHOSEN = [replace(METHODS["rcdt"], name=name, title=name, settings={"preset": name}) for name in CHOSEN_ON_ODD]
+"""Methods as they are in the plan, whether or not their presets are there to be run."""
 
 
 def plan_of(dataset, people, methods=ALL, frames=("full", "interior", "outer")):
@@ -45,7 +50,8 @@ def test_the_enlarged_galleries_of_the_discussion_stand_in_the_plan(people):
 
 def test_no_experiment_stands_in_the_plan_twice(people):
     plan = plan_of("yale", people)
-    keys = [(e.table, e.test, e.method.title, e.gallery, e.frame) for e in plan]
+    # Galleries alone tell them apart: who looks for a figure need not know of tables and alignments.
+    keys = [(e.table == "parameters", e.test, e.method.title, e.gallery, e.frame) for e in plan]
     assert len(set(keys)) == len(keys)
 
 
@@ -56,10 +62,71 @@ def test_each_main_row_is_run_in_every_frame(people):
     assert len(by_frame["full"]) == 2 * len(METHODS)
 
 
-def test_the_number_of_components_is_validated_in_test_1_only(people):
-    ours = [e for e in plan_of("yale", people) if e.table == "main" and e.method.kind == "ours"]
+def test_the_number_of_components_is_validated_in_test_1_only_and_in_the_presets_of_the_paper_only(people):
+    ours = [e for e in plan_of("yale", people, [*ALL, *CHOSEN]) if e.table == "main" and e.method.kind == "ours"]
+    assert {e.method.preset for e in ours} >= {*PAPER_PRESETS, *CHOSEN_ON_ODD}
     for e in ours:
-        assert e.method.settings.get("components") == ("validate" if e.test == "Test 1" else None)
+        validated = e.test == "Test 1" and e.method.preset in ("authors", "paper")
+        assert e.method.settings.get("components") == ("validate" if validated else None)
+
+
+@pytest.mark.parametrize("dataset", ["yale", "rendered"])
+def test_every_classical_method_is_run_jittered_as_in_test_2(people, dataset):
+    plan = plan_of(dataset, people)
+    jittered = [e for e in plan if e.alignment == "jittered"]
+    assert [e for e in plan if e.table == "jittered"] == jittered
+    assert [e.method for e in jittered] == [m for m in ALL if m.kind != "network"]
+    for e in jittered:
+        main = [other for other in plan if (other.table, other.test, other.frame) == ("main", "Test 2", "full")]
+        (same,) = [other for other in main if other.method == e.method]
+        assert (e.protocols, e.frame, e.published) == (same.protocols, "full", {})
+        assert same.alignment == "by hand"
+
+
+@pytest.mark.parametrize("dataset", ["ar", "cas-peal", "folder"])
+def test_crops_whose_eyes_are_not_known_to_be_in_place_are_not_jittered(people, dataset):
+    assert dataset not in JITTERED_SETS
+    assert {e.alignment for e in plan_of(dataset, people)} == {"by hand"}
+
+
+def test_presets_chosen_on_half_of_the_people_are_also_judged_on_each_half_alone(people):
+    numbered = replace(people, labels=np.char.replace(people.labels, "person-", "yaleB"))
+    plan = plan_of("yale", numbered, [METHODS["rcdt"], METHODS["hog"], *CHOSEN])
+    for table, who in (("held-out people", {"yaleB00", "yaleB02"}), ("people chosen on", {"yaleB01"})):
+        judged = [e for e in plan if e.table == table]
+        assert [e.method.name for e in judged] == list(CHOSEN_ON_ODD)
+        for e in judged:
+            assert (e.test, e.frame, e.alignment, len(e.protocols)) == ("Test 2", "full", "by hand", 11)
+            split = e.protocols[7].split(numbered)
+            asked = np.concatenate(list(split.probes.values()))
+            assert set(numbered.labels[split.gallery]) == set(numbered.labels[asked]) == who
+
+
+def test_only_on_yale_people_are_parted(people):
+    assert not {"held-out people", "people chosen on"} & {e.table for e in plan_of("rendered", people, CHOSEN)}
+
+
+def test_every_preset_is_run_by_methods_of_our_own():
+    for preset in PRESETS:
+        found = methods_of_preset(preset)
+        assert found == [m for m in ALL if m.settings.get("preset") == preset and m.kind == "ours"]
+        assert found
+        for method in found:
+            assert (method.size, method.smoothing) == (PRESETS[preset]["size"], PRESETS[preset]["smoothing"])
+    assert [m.name for m in methods_of_preset("authors")] == ["rcdt", "log-rcdt"]
+    assert [m.name for m in methods_of_preset("paper")] == ["rcdt-text", "log-rcdt-text"]
+
+
+def test_a_preset_that_is_not_of_the_paper_is_a_method_of_its_own_name():
+    for preset in set(PRESETS) - set(PAPER_PRESETS):
+        assert [(m.name, m.title, dict(m.settings)) for m in methods_of_preset(preset)] == [
+            (preset, preset, {"preset": preset})
+        ]
+
+
+def test_an_unknown_preset_is_answered_with_the_nearest():
+    with pytest.raises(UnknownName, match=r"^The preset must be one of authors, .*; got 'autors'. Did you mean 'auth"):
+        methods_of_preset("autors")
 
 
 def test_test_2_is_the_mean_over_all_gallery_lights_but_for_networks(people):

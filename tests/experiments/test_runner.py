@@ -9,11 +9,12 @@ from lightproof.baselines import pixel_neighbor
 from lightproof.datasets.protocols import yale_test_1, yale_test_2
 from lightproof.experiments import cache, runner
 from lightproof.experiments.cache import Cache
-from lightproof.experiments.measure import measure, take_pictures
+from lightproof.experiments.measure import SHRUNK_AT_ONCE, measure, take_pictures
 from lightproof.experiments.methods import METHODS, Method
 from lightproof.experiments.plan import Experiment
-from lightproof.experiments.rows import hits_by_photo, rows_of
+from lightproof.experiments.rows import Row, hits_by_photo, lines_of, rows_of
 from lightproof.experiments.runner import facts_of, run_all
+from lightproof.faces import jitter_by_eyes
 from lightproof.images import bring_to_size
 from lightproof.metrics import wilson_interval
 from lightproof.recognizer import FaceRecognizer
@@ -21,8 +22,9 @@ from lightproof.recognizer import FaceRecognizer
 PIXELS = Method("pixels", "raw pixels", "extra", pixel_neighbor)
 
 
-def experiment(method=PIXELS, picks=(0,), frame="full"):
-    return Experiment("rendered", "main", method, [yale_test_2(pick) for pick in picks], "some", frame)
+def experiment(method=PIXELS, picks=(0,), frame="full", alignment="by hand"):
+    protocols = [yale_test_2(pick) for pick in picks]
+    return Experiment("rendered", "main", method, protocols, "some", frame, alignment=alignment)
 
 
 @pytest.fixture
@@ -90,6 +92,7 @@ def test_another_setting_or_another_photo_is_run_anew(people, tmp_path):
     for plan, faces in (
         ([experiment(METHODS["rcdt"])], people),
         ([experiment(frame="interior")], people),
+        ([experiment(alignment="jittered")], people),
         ([experiment(picks=(3,))], people),
         ([experiment()], people.take(np.arange(len(people) - 1))),
     ):
@@ -105,6 +108,7 @@ def test_another_setting_or_another_photo_is_run_anew(people, tmp_path):
         experiment(METHODS["rcdt"].changed(size=(32, 32))),
         experiment(METHODS["rcdt"].changed(smoothing="8-bit")),
         experiment(METHODS["rcdt"], frame="outer"),
+        experiment(METHODS["rcdt"], alignment="jittered"),
         experiment(METHODS["hog"]),
     ],
 )
@@ -141,6 +145,29 @@ def test_only_one_row_of_pixels_at_the_cut_holds_anything_of_the_other_side(peop
     touched = np.flatnonzero((before != after).any(axis=(0, 2)))
     # The strips are 8 pixels deep: the row next to the interior is the last of the top, the first of the bottom, ...
     assert set(touched) == {7, 8, 23, 24}
+
+
+def test_crops_are_jittered_in_the_size_they_come_in_and_then_made_small(people):
+    taken = take_pictures(people.images, (24, 24), "float", "interior", "jittered")
+    moved = jitter_by_eyes(people.images, share=0.04, seed=0)
+    assert moved.dtype == people.images.dtype == np.uint8
+    np.testing.assert_array_equal(taken, take_pictures(moved, (24, 24), "float", "interior"))
+    # More photos than are made small at a time, and none is moved as another one.
+    assert len(people) > SHRUNK_AT_ONCE
+    assert (taken != take_pictures(people.images, (24, 24), "float", "interior")).any(axis=(1, 2)).all()
+
+
+def test_gallery_and_probes_are_jittered_alike_and_the_row_says_so(people, tmp_path):
+    by_hand, jittered = run_all([experiment(), experiment(alignment="jittered")], people, Cache(tmp_path))
+    split = yale_test_2(0).split(people)
+    pictures = bring_to_size(jitter_by_eyes(people.images), (64, 64), np.float32)
+    judge = pixel_neighbor(size=(64, 64)).fit(pictures[split.gallery], people.labels[split.gallery])
+    for subset, probes in split.probes.items():
+        expected = judge.predict(pictures[probes]) == people.labels[probes]
+        np.testing.assert_array_equal(jittered.outcome.hits[0][subset], expected)
+    assert answers([by_hand]) != answers([jittered])
+    assert {row.alignment for row in rows_of(by_hand)} == {"by hand"}
+    assert {row.as_dict()["alignment"] for row in rows_of(jittered)} == {"jittered"}
 
 
 def test_no_more_processes_are_started_than_there_is_work(people, tmp_path, plan, monkeypatch):
@@ -209,3 +236,16 @@ def test_answers_by_photo_are_false_where_nothing_was_asked(people, tmp_path):
     assert not laid_out[0, split.gallery].any()
     for subset, probes in split.probes.items():
         np.testing.assert_array_equal(laid_out[0, probes], result.outcome.hits[0][subset])
+
+
+def test_a_row_of_a_file_that_says_nothing_of_alignment_is_by_hand(people, tmp_path):
+    (row, *_) = rows_of(run_all([experiment()], people, Cache(tmp_path))[0])
+    old = row.as_dict()
+    del old["alignment"]
+    assert Row(**old) == row
+
+
+def test_rows_that_differ_in_alignment_only_are_two_lines(people, tmp_path):
+    results = run_all([experiment(), experiment(alignment="jittered")], people, Cache(tmp_path))
+    lines = lines_of(row for result in results for row in rows_of(result))
+    assert [line.whole.alignment for line in lines] == ["by hand", "jittered"]

@@ -80,3 +80,8 @@ def test_a_light_of_ones_own_costs_rivals_far_more_than_ours(found):
 
 def test_the_rim_of_the_picture_alone_names_far_more_people_than_a_guess_would(found):
     assert np.mean(found("log + R-CDT + NS", "Test 1", "all training photos", "outer")) > 10 * 100 / 38
+
+
+def test_eyes_as_a_detector_finds_them_cost_the_methods_of_the_paper_most_of_their_answers(found):
+    measured = found("log + R-CDT + NS", "Test 2", "jittered, mean of 11")
+    np.testing.assert_allclose(measured, [50.1, 40.4, 33.8, 35.4], atol=0.5)

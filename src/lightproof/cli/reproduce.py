@@ -14,16 +14,18 @@ from lightproof.cli.data import describe, load
 from lightproof.cli.work import check_jobs, listed, stoppable
 from lightproof.errors import BadParameter, UserError
 from lightproof.experiments.cache import Cache
-from lightproof.experiments.methods import METHODS, Method, check_name, choose_methods
+from lightproof.experiments.methods import METHODS, Method, check_name, choose_methods, methods_of_preset
 from lightproof.experiments.plan import DATASETS, PAPER_SETS, make_plan
 from lightproof.experiments.runner import run_all
 from lightproof.frames import FRAMES
+from lightproof.settings import PRESETS
 
 
 def reproduce(
     table: Annotated[str, typer.Argument(help=f"{', '.join(DATASETS)}, or all: the paper's three.")] = "all",
     data: Annotated[Path | None, typer.Option(help="The folder of the data set, or the one it lies in.")] = None,
     methods: Annotated[str, typer.Option(help=f"Only these, with commas: {', '.join(METHODS)}.")] = "",
+    preset: Annotated[str, typer.Option(help=f"Only our own method in this preset: {', '.join(PRESETS)}.")] = "",
     frames: Annotated[str, typer.Option(help="What of the pictures is shown, with commas.")] = ",".join(FRAMES),
     deep: Annotated[bool, typer.Option("--deep", help="Train the networks too.")] = False,
     budget: Annotated[float | None, typer.Option(help="Minutes for each training of a network.")] = None,
@@ -41,7 +43,10 @@ def reproduce(
     from lightproof.experiments.report import Chapter, reports
 
     check_name("table", table, [*DATASETS, "all"])
-    chosen = [_trained(method, budget, device) for method in choose_methods(listed(methods), deep)]
+    if preset and (methods or deep):
+        raise BadParameter("reproduce", "preset", "given without --methods and --deep", preset)
+    wanted = methods_of_preset(preset) if preset else choose_methods(listed(methods), deep)
+    chosen = [_trained(method, budget, device) for method in wanted]
     for frame in listed(frames) or [frames]:
         check_name("frame", frame, list(FRAMES))
     if budget is not None and not 0 < budget < math.inf:
@@ -71,7 +76,8 @@ def reproduce(
             plan = make_plan(name, faces, chosen, listed(frames))
             chapters.append(Chapter(name, faces, run_all(plan, faces, kept, jobs, stream_bar("experiments"))))
         # Files first: a closed pipe must not cost them.
-        for path, content in reports(chapters, kept, _command(table, methods, frames, deep, budget, device)):
+        command = _command(table, methods, frames, deep, budget, device, preset)
+        for path, content in reports(chapters, kept, command):
             make_folder((folder / path).parent)
             write(folder / path, content)
         if json_file is not None:
@@ -86,11 +92,14 @@ def reproduce(
         raise UserError(" ".join(missing))
 
 
-def _command(table: str, methods: str, frames: str, deep: bool, budget: float | None, device: str) -> str:
+def _command(
+    table: str, methods: str, frames: str, deep: bool, budget: float | None, device: str, preset: str = ""
+) -> str:
     """Write down what was asked, without the places on this machine."""
     words = ["lightproof reproduce", table]
     words += ["--data FOLDER"] if table != "rendered" else []
     words += [f"--methods {methods}"] if methods else []
+    words += [f"--preset {preset}"] if preset else []
     words += [f"--frames {frames}"] if frames != ",".join(FRAMES) else []
     words += ["--deep"] if deep else []
     words += [f"--budget {budget:g}"] if budget is not None else []

@@ -8,17 +8,28 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Self
+from functools import partial
+from typing import Any, Final, Self
 
 import numpy as np
 from sklearn.pipeline import Pipeline
 
 from lightproof.datasets.protocols import Split
+from lightproof.faces import jitter_by_eyes
 from lightproof.frames import FRAMES
-from lightproof.images import Images, bring_to_size
+from lightproof.images import bring_to_size
 from lightproof.types import Array, Floats
 
 SHRUNK_AT_ONCE = 64
+
+BY_HAND: Final = "by hand"
+JITTERED: Final = "jittered"
+
+ALIGNMENTS: Final[dict[str, Callable[[Array], Array]]] = {
+    BY_HAND: lambda images: images,
+    JITTERED: partial(jitter_by_eyes, share=0.04, seed=0),
+}
+"""How the crops lie: as they come, or cut again by eyes that are a little off. Photo i is always off by the same."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -108,11 +119,11 @@ def build(maker: Callable[..., Any], settings: Mapping[str, Any], pictures: Floa
     return maker(size=pictures.shape[1:], **settings)
 
 
-def take_pictures(images: Images, size: tuple[int, int], smoothing: str, frame: str) -> Floats:
+def take_pictures(images: Array, size: tuple[int, int], smoothing: str, frame: str, alignment: str = BY_HAND) -> Floats:
     """Bring all photos to a size once, and cut out what a method may look at.
 
-    Photos are smoothed before they are shrunk, so at the cut between interior and rim one row of pixels on each side
-    holds a little of the other.
+    Crops that are moved are moved first, in the size they come in. Photos are smoothed before they are shrunk, so at
+    the cut between interior and rim one row of pixels on each side holds a little of the other.
 
     Parameters
     ----------
@@ -120,12 +131,14 @@ def take_pictures(images: Images, size: tuple[int, int], smoothing: str, frame: 
     size : (int, int)
     smoothing : {"float", "8-bit"}
     frame : {"full", "interior", "outer"}
+    alignment : {"by hand", "jittered"}
 
     Returns
     -------
     ndarray, float32
     """
-    blocks = (images[i : i + SHRUNK_AT_ONCE] for i in range(0, len(images), SHRUNK_AT_ONCE))
+    crops = ALIGNMENTS[alignment](images)
+    blocks = (crops[i : i + SHRUNK_AT_ONCE] for i in range(0, len(crops), SHRUNK_AT_ONCE))
     return np.concatenate([FRAMES[frame](bring_to_size(block, size, np.float32, smoothing)) for block in blocks])
 
 

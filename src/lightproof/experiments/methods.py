@@ -20,6 +20,7 @@ from lightproof.baselines import (
 from lightproof.baselines.networks import NetworkClassifier
 from lightproof.errors import UnknownName
 from lightproof.recognizer import FaceRecognizer
+from lightproof.settings import PRESETS
 
 
 @dataclass(frozen=True)
@@ -68,8 +69,14 @@ class Method:
         )
 
 
-def _ours(name: str, title: str, **settings: Any) -> Method:
-    return Method(name, title, "ours", FaceRecognizer, settings)
+PAPER_PRESETS: Final = ("authors", "paper")
+"""What is in the paper; every other preset is ours alone, and a method under its own name."""
+
+
+def _ours(name: str, title: str, preset: str, **settings: Any) -> Method:
+    """Our own method, on pictures brought to size the way its preset does it."""
+    size, smoothing = PRESETS[preset]["size"], PRESETS[preset]["smoothing"]
+    return Method(name, title, "ours", FaceRecognizer, {"preset": preset, **settings}, size, smoothing)
 
 
 def _network(name: str, title: str) -> list[Method]:
@@ -96,9 +103,10 @@ METHODS: Final[dict[str, Method]] = {
         _ours("log-rcdt", "log + R-CDT + NS", preset="authors", light="log"),
         _ours("rcdt-text", "R-CDT + NS, text to the letter", preset="paper", light="none"),
         _ours("log-rcdt-text", "log + R-CDT + NS, text to the letter", preset="paper", light="log"),
+        *(_ours(preset, preset, preset) for preset in PRESETS if preset not in PAPER_PRESETS),
     ]
 }
-"""In the order of the paper's tables."""
+"""In the order of the paper's tables, then the presets that are not in the paper."""
 
 
 def choose_methods(names: Sequence[str], deep: bool = False) -> list[Method]:
@@ -119,6 +127,23 @@ def choose_methods(names: Sequence[str], deep: bool = False) -> list[Method]:
         check_name("method", name, list(METHODS))
     wanted = names or [m.name for m in METHODS.values() if deep or m.kind != "network"]
     return [method for method in METHODS.values() if method.name in wanted]
+
+
+def methods_of_preset(preset: str) -> list[Method]:
+    """Find the methods of our own that follow a preset.
+
+    Parameters
+    ----------
+    preset : str
+        One of :data:`lightproof.settings.PRESETS`.
+
+    Returns
+    -------
+    list of Method
+        In the order of :data:`METHODS`.
+    """
+    check_name("preset", preset, list(PRESETS))
+    return [method for method in METHODS.values() if method.preset == preset]
 
 
 def check_name(what: str, name: str, known: Sequence[str]) -> None:

@@ -15,17 +15,27 @@ from lightproof.datasets.protocols import (
     ar_test,
     cas_peal_test,
     folder_test,
+    has_even_number,
+    has_odd_number,
     restricted,
+    restricted_to_people,
     yale_test_1,
     yale_test_2,
 )
 from lightproof.experiments.explanations import EXPLANATIONS
-from lightproof.experiments.methods import METHODS, Method
+from lightproof.experiments.measure import BY_HAND, JITTERED
+from lightproof.experiments.methods import METHODS, PAPER_PRESETS, Method
 from lightproof.experiments.paper import CAS_PEAL_ENLARGED, YALE_OVERLAPS, YALE_PROJECTIONS, published
 
 PAPER_SETS: Final = ("yale", "ar", "cas-peal")
 
 DATASETS: Final = (*PAPER_SETS, "folder", "rendered")
+
+JITTERED_SETS: Final = ("yale", "rendered")
+"""Sets whose crops have the eyes where :mod:`lightproof.faces` puts them, and a Test 2."""
+
+CHOSEN_ON_ODD: Final = ("robust", "fast")
+"""Presets whose settings were chosen with the odd-numbered people of Extended Yale B in view."""
 
 # Made once: experiments that share a protocol share its split.
 YALE_TEST_1: Final = yale_test_1()
@@ -33,6 +43,8 @@ YALE_AUTHORS: Final = yale_test_2("authors")
 YALE_DARKEST: Final = restricted(YALE_AUTHORS, [4])
 YALE_EVERY_LIGHT: Final = tuple(yale_test_2(pick) for pick in range(YALE_PICKS))
 YALE_OWN_LIGHTS: Final = tuple(yale_test_2(YALE_PICKS + seed) for seed in range(YALE_PICKS))
+YALE_EVEN: Final = tuple(restricted_to_people(protocol, has_even_number) for protocol in YALE_EVERY_LIGHT)
+YALE_ODD: Final = tuple(restricted_to_people(protocol, has_odd_number) for protocol in YALE_EVERY_LIGHT)
 
 
 @dataclass(frozen=True)
@@ -43,8 +55,9 @@ class Experiment:
     ----------
     dataset : str
         One of :data:`DATASETS`.
-    table : {"main", "own lights", "details", "parameters", "explanations", "enlarged", "sweep"}
-        Where its figures are shown.
+    table : str
+        Where its figures are shown: "main", "jittered", "own lights", "held-out people", "people chosen on",
+        "details", "parameters", "explanations", "enlarged" or "sweep".
     method : Method
     protocols : sequence of Protocol
         All with the same subsets.
@@ -54,6 +67,8 @@ class Experiment:
         What of the pictures is shown to the method.
     published : mapping of int to float
         By subset.
+    alignment : {"by hand", "jittered"}
+        How the crops lie that the method gets, enrolled and asked about alike.
     """
 
     dataset: str
@@ -63,6 +78,7 @@ class Experiment:
     gallery: str
     frame: str = "full"
     published: Mapping[int, float] = field(default_factory=dict)
+    alignment: str = BY_HAND
 
     @property
     def test(self) -> str:
@@ -88,8 +104,12 @@ def make_plan(dataset: str, faces: FaceSet, methods: Sequence[Method], frames: S
     """
     plan = [experiment for method in methods for experiment in _main(dataset, faces, method, frames)]
     names = {method.name for method in methods}
+    classical = [method for method in methods if method.kind != "network"]
+    if dataset in JITTERED_SETS:
+        plan += [_jittered(dataset, method) for method in classical]
     if dataset == "yale":
-        plan += [_own_lights(method) for method in methods if method.kind != "network"]
+        plan += [_own_lights(method) for method in classical]
+        plan += [e for method in methods if method.preset in CHOSEN_ON_ODD for e in _halves(method)]
         plan += [e for e in _yale_details() if e.method.name in names]
         plan += [e for e in _explanations() if e.method.name in names]
     if dataset == "cas-peal":
@@ -139,7 +159,19 @@ def _main(dataset: str, faces: FaceSet, method: Method, frames: Sequence[str]) -
 
 def _for_test(method: Method, test: str) -> Method:
     """In Test 1 the paper chooses the number of components by validation."""
-    return method.changed(components="validate") if method.kind == "ours" and test == "Test 1" else method
+    return method.changed(components="validate") if method.preset in PAPER_PRESETS and test == "Test 1" else method
+
+
+def _jittered(dataset: str, method: Method) -> Experiment:
+    """Test 2 with every crop, enrolled or asked about, cut by eyes that are a little off."""
+    gallery = f"jittered, mean of {YALE_PICKS}"
+    return Experiment(dataset, "jittered", method, YALE_EVERY_LIGHT, gallery, alignment=JITTERED)
+
+
+def _halves(method: Method) -> Iterator[Experiment]:
+    """Test 2 among people who were not looked at while settings were chosen, and among those who were."""
+    yield Experiment("yale", "held-out people", method, YALE_EVEN, f"even numbers, mean of {YALE_PICKS}")
+    yield Experiment("yale", "people chosen on", method, YALE_ODD, f"odd numbers, mean of {YALE_PICKS}")
 
 
 def _own_lights(method: Method, table: str = "own lights") -> Experiment:
@@ -161,7 +193,7 @@ def _explanations() -> Iterator[Experiment]:
 
 def _yale_details() -> Iterator[Experiment]:
     """Where paper and released code part ways, and the table of parameters."""
-    ours = [method for method in METHODS.values() if method.kind == "ours"]
+    ours = [method for method in METHODS.values() if method.preset in PAPER_PRESETS]
     for method in ours:
         yield _detail(method, YALE_AUTHORS)
     plain, log = METHODS["rcdt"], METHODS["log-rcdt"]

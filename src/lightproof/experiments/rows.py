@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from lightproof.experiments.measure import BY_HAND
 from lightproof.experiments.runner import Result
 from lightproof.metrics import wilson_interval
 from lightproof.types import Array
@@ -19,7 +20,8 @@ class Row:
 
     ``accuracy``, ``std``, ``low``, ``high`` and ``published`` are percent; ``std`` is over the galleries of a mean,
     else None; ``low`` and ``high`` are Wilson's 95 % interval for ``n`` probes; ``seconds`` is the time to fit and to
-    name them, all galleries together; ``chosen`` says what validation chose.
+    name them, all galleries together; ``chosen`` says what validation chose; ``alignment`` is how the crops lie, by
+    hand where a file does not say.
     """
 
     dataset: str
@@ -39,6 +41,7 @@ class Row:
     low: float
     high: float
     chosen: str
+    alignment: str = BY_HAND
 
     def as_dict(self) -> dict[str, Any]:
         """Return the row for a JSON file."""
@@ -81,6 +84,7 @@ def rows_of(result: Result) -> Iterator[Row]:
             low=100 * low,
             high=100 * high,
             chosen=" | ".join(dict.fromkeys(filter(None, outcome.chosen))),
+            alignment=experiment.alignment,
         )
 
 
@@ -131,6 +135,6 @@ def lines_of(rows: Iterable[Row]) -> list[Line]:
     """Put the rows of each experiment together."""
     found: dict[tuple[str, ...], dict[int | str, Row]] = {}
     for row in rows:
-        key = (row.dataset, row.table, row.test, row.method, row.preset, row.gallery, row.frame)
+        key = (row.dataset, row.table, row.test, row.method, row.preset, row.gallery, row.frame, row.alignment)
         found.setdefault(key, {})[row.subset] = row
     return [Line(by_subset) for by_subset in found.values()]

@@ -93,6 +93,7 @@ def facts_of(experiment: Experiment, data: str, splits: Sequence[Split]) -> dict
         "size": list(method.size),
         "smoothing": method.smoothing,
         "frame": experiment.frame,
+        "alignment": experiment.alignment,
         "data": data,
         "splits": cache.digest_of_splits(splits),
     }
@@ -113,8 +114,8 @@ class _Pictures:
         return self._made
 
 
-def _kind_of_picture(experiment: Experiment) -> tuple[tuple[int, int], str, str]:
-    return experiment.method.size, experiment.method.smoothing, experiment.frame
+def _kind_of_picture(experiment: Experiment) -> tuple[tuple[int, int], str, str, str]:
+    return experiment.method.size, experiment.method.smoothing, experiment.frame, experiment.alignment
 
 
 def _piece(i: int, method: Method, pictures: Floats, labels: Array, splits: Sequence[Split]) -> tuple[int, Outcome]:

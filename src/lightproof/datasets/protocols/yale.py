@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from typing import Final, Literal, TypeAlias
 
@@ -60,6 +61,16 @@ def yale_subset(azimuths: ArrayLike, elevations: ArrayLike) -> NDArray[np.intp]:
     return np.where(steep, np.where(elevation >= 90, 4, 2), by_azimuth).astype(np.intp)
 
 
+def has_even_number(label: str) -> bool:
+    """Tell whether the number at the end of a name is even: that of yaleB02 is, that of yaleB39 is not."""
+    return _number(label) % 2 == 0
+
+
+def has_odd_number(label: str) -> bool:
+    """Tell whether the number at the end of a name is odd."""
+    return _number(label) % 2 == 1
+
+
 def yale_test_1() -> Protocol:
     """Test 1 of the paper: everybody enrolled with all training photos."""
     return _enrolling("Test 1", "all training photos", lambda faces, training: training)
@@ -84,6 +95,13 @@ def yale_test_2(pick: Pick = "authors") -> Protocol:
     if pick < YALE_PICKS:
         return _enrolling("Test 2", f"photo {pick}", lambda faces, training: training[[pick % len(training)]])
     return _enrolling("Test 2", f"seed {pick}", lambda faces, training: _random_photo(faces, training, int(pick)))
+
+
+def _number(label: str) -> int:
+    found = re.search(r"[0-9]+$", label)
+    if found is None:
+        raise BadLabels(f"Label {label!r}", "a name with a number at its end, such as yaleB02", "none")
+    return int(found[0])
 
 
 def _enrolling(name: str, gallery: str, choose: Callable[[FaceSet, NDArray[np.intp]], NDArray[np.intp]]) -> Protocol:
