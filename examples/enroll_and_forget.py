@@ -11,7 +11,7 @@ even, slanting = faces.take(faces.azimuths == 0), faces.take(faces.azimuths == 3
 
 with TemporaryDirectory() as folder:
     path = Path(folder) / "people.lightproof"
-    FaceRecognizer(light="log").fit(even.images[:3], even.labels[:3]).save(path)
+    FaceRecognizer().fit(even.images[:3], even.labels[:3]).save(path)
 
     recognizer = FaceRecognizer.load(path)
     recognizer.enroll("person-03", even.images[3:])

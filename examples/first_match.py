@@ -6,7 +6,7 @@ from lightproof.datasets import make_relit_faces
 faces = make_relit_faces(n_subjects=10, lights=[(0, 0), (70, 0)], size=(96, 84))
 even, hard = faces.azimuths == 0, faces.azimuths == 70
 
-recognizer = FaceRecognizer(light="log").fit(faces.images[even], faces.labels[even])
+recognizer = FaceRecognizer().fit(faces.images[even], faces.labels[even])
 print(recognizer.predict(faces.images[hard])[:3])
 print(f"{recognizer.score(faces.images[hard], faces.labels[hard]):.0%} named correctly")
 

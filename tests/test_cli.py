@@ -85,7 +85,7 @@ def test_an_incomplete_yale_folder_says_what_is_missing(tmp_path):
         ("reproduce yale --frames inner", "one of full, interior, outer; got 'inner'. Did you mean 'interior'?"),
         ("reproduce yale --budget -1", "`budget` of reproduce must be more than 0 minutes; got -1.0."),
         ("reproduce yale --preset autors", "; got 'autors'. Did you mean 'authors'?"),
-        ("reproduce yale --preset ,", "The preset must be one of authors, paper"),
+        ("reproduce yale --preset ,", "The preset must be one of robust, fast, authors, paper"),
         (
             "reproduce yale --preset authors --methods rcdt",
             "`preset` of reproduce must be given without --methods and --deep; got 'authors'.",
@@ -254,7 +254,7 @@ def test_ctrl_c_keeps_what_is_finished_and_the_next_run_goes_on(album, tmp_path)
     assert set(finished) < every
     assert {path: path.stat().st_mtime_ns for path in finished} == finished
     rows = json.loads((out / "rows.json").read_text())
-    assert len(rows) == 3 * 12
+    assert len(rows) == 3 * 14
 
 
 def test_an_interrupt_before_anything_is_finished_says_so(tmp_path, capsys):

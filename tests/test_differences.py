@@ -37,7 +37,7 @@ def test_3_the_code_lets_the_largest_count_of_a_patch_serve_everybody(frontal, l
     pair = frontal.take(np.isin(frontal.labels, ["person-00", "person-01"]))
     dependence = {}
     for span in ("kept", "joint"):
-        recognizer = FaceRecognizer(span=span, components=0.9, dtype="float64")
+        recognizer = FaceRecognizer("authors", span=span, components=0.9, dtype="float64")
         few = recognizer.fit(pair.images, pair.labels).patch_distances(lit.images)
         everybody = recognizer.fit(frontal.images, frontal.labels).patch_distances(lit.images)
         dependence[span] = np.abs(everybody[:, :, :2] - few).max()
@@ -49,7 +49,8 @@ def test_4_the_code_divides_each_patch_by_its_norm_over_the_people(frontal, lit)
     """So a patch that is ten times as bright counts as much as before; in the plain sum it counts ten times as much."""
     gains = {}
     for aggregate in ("sum", "normalized"):
-        recognizer = FaceRecognizer(aggregate=aggregate, dtype="float64").fit(frontal.images, frontal.labels)
+        recognizer = FaceRecognizer("authors", aggregate=aggregate, dtype="float64")
+        recognizer.fit(frontal.images, frontal.labels)
         half = lit.images[:1] / 255.0
         brighter = half.copy()
         brighter[:, :, :28] *= 10
@@ -86,7 +87,7 @@ def test_6_every_photo_is_used_where_the_code_cuts_everybody_to_the_smallest_num
     """Somebody with one photo takes nothing from somebody with two."""
     both = frontal.take(np.isin(frontal.labels, ["person-00", "person-01"]))
     uneven = both.take(np.array([True, True, True, False]))
-    settings = {"span": "kept", "components": 1.0}
+    settings = {"preset": "authors", "span": "kept", "components": 1.0}
     even, cut = (FaceRecognizer(**settings).fit(f.images, f.labels).patch_distances(lit.images) for f in (both, uneven))
     assert_allclose(cut[:, :, 0], even[:, :, 0], atol=1e-6)
     assert np.abs(cut[:, :, 1] - even[:, :, 1]).max() > 1e-3
@@ -94,7 +95,7 @@ def test_6_every_photo_is_used_where_the_code_cuts_everybody_to_the_smallest_num
 
 def test_7_smoothing_in_8_bits_changes_the_features(frontal):
     large = np.repeat(np.repeat(frontal.images, 3, axis=1), 3, axis=2)
-    found = {s: FaceRecognizer(smoothing=s).fit(large, frontal.labels) for s in ("float", "8-bit")}
+    found = {s: FaceRecognizer("authors", smoothing=s).fit(large, frontal.labels) for s in ("float", "8-bit")}
     vectors = {s: r._extractor.patch_vectors(large[:1]) for s, r in found.items()}
     assert np.abs(vectors["float"] - vectors["8-bit"]).max() > 1e-3
 

@@ -5,10 +5,11 @@ import math
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
+from scipy import ndimage
 
 from lightproof import FaceRecognizer
 from lightproof.errors import BadImage
-from lightproof.light import LIGHTS, log, none, tan_triggs
+from lightproof.light import LIGHTS, ROWS_OF_A_PIXEL, log, none, tan_triggs, tan_triggs_by_height
 
 
 def test_none_changes_nothing(rng):
@@ -103,3 +104,61 @@ def test_the_recognizer_offers_every_normalizer(frontal, lit, name):
     recognizer = FaceRecognizer(light=name).fit(frontal.images, frontal.labels)
     side = lit.take(np.abs(lit.azimuths) == 50)
     assert recognizer.score(side.images, side.labels) == 1.0
+
+
+def smooth_picture(rows, columns):
+    """Draw the same picture at any size: gentle waves, given in shares of the height."""
+    y, x = (np.mgrid[:rows, :columns] + 0.5) / rows
+    return 0.5 + 0.15 * np.sin(17 * x + 3 * y) + 0.15 * np.cos(19 * y - 5 * x) + 0.1 * np.sin(11 * x * y)
+
+
+def test_light_by_name_is_the_one_that_goes_by_the_height(rng):
+    image = rng.random((1, 40, 30))
+    assert_array_equal(LIGHTS["tan-triggs"](image), tan_triggs_by_height(image))
+
+
+def test_tan_triggs_by_height_has_a_blur_of_one_pixel_at_96_rows(rng):
+    assert ROWS_OF_A_PIXEL == 96
+    image = rng.random((2, 96, 84))
+    assert_array_equal(tan_triggs_by_height(image), tan_triggs(image))
+    assert_array_equal(tan_triggs_by_height(image), tan_triggs(image, 1.0))
+
+
+@pytest.mark.parametrize(("rows", "blur"), [(48, 0.5), (64, 2 / 3), (192, 2.0)])
+def test_the_blur_of_tan_triggs_grows_with_the_height_and_not_with_the_width(rng, rows, blur):
+    for columns in (30, 90):
+        image = rng.random((1, rows, columns))
+        assert_allclose(tan_triggs_by_height(image), tan_triggs(image, blur), atol=1e-12)
+        assert not np.allclose(tan_triggs_by_height(image), tan_triggs(image), atol=0.1)
+
+
+@pytest.mark.parametrize("times", [2, 3])
+def test_enlarging_a_picture_enlarges_what_tan_triggs_makes_of_it(times):
+    small, large = smooth_picture(96, 84), smooth_picture(96 * times, 84 * times)
+    mapped = tan_triggs_by_height(large).reshape(96, times, 84, times).mean(axis=(1, 3))
+    expected = tan_triggs_by_height(small)
+    inside = (slice(8, -8), slice(8, -8))  # beyond the border there is no picture to enlarge
+    off = np.sqrt(np.mean(np.square(mapped - expected)[inside]))
+    assert off < 0.05 * np.std(expected[inside])
+    fixed = tan_triggs(large).reshape(96, times, 84, times).mean(axis=(1, 3))
+    assert off < np.sqrt(np.mean(np.square(fixed - expected)[inside])) / 3
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("blur", [0.5, 1, 1.7])
+def test_the_blur_by_matrices_is_scipys_filter(rng, blur, dtype):
+    image = rng.random((23, 17)).astype(dtype)
+    curved = image.astype(float) ** 0.2
+    wide = {"mode": "nearest", "axes": (0, 1)}
+    bands = ndimage.gaussian_filter(curved, blur, radius=math.ceil(3 * blur), **wide)
+    bands -= ndimage.gaussian_filter(curved, 2 * blur, radius=math.ceil(6 * blur), **wide)
+    bands /= np.mean(np.abs(bands) ** 0.1) ** 10
+    bands /= np.mean(np.minimum(10, np.abs(bands)) ** 0.1) ** 10
+    assert_allclose(tan_triggs(image, blur), 10 * np.tanh(bands / 10), atol=1e-3 if dtype == np.float32 else 1e-9)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("shape", [(1, 9, 7), (1, 24, 21), (1, 96, 84), (1, 192, 168)])
+@pytest.mark.parametrize("grey", [0, 0.3, 1])
+def test_tan_triggs_by_height_makes_no_contrast_of_an_even_picture_of_any_size(shape, grey, dtype):
+    assert_array_equal(tan_triggs_by_height(np.full(shape, grey, dtype)), 0)

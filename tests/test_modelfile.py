@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
 
-from lightproof import FaceRecognizer
+from lightproof import PRESETS, FaceRecognizer
 from lightproof.errors import BadLabels, BadModelFile, CannotWrite, NotFitted
 
 
@@ -17,6 +17,14 @@ from lightproof.errors import BadLabels, BadModelFile, CannotWrite, NotFitted
 def saved(frontal, tmp_path):
     path = tmp_path / "people.lightproof"
     FaceRecognizer().fit(frontal.images, frontal.labels).save(path)
+    return path
+
+
+@pytest.fixture
+def saved_floats(frontal, tmp_path):
+    """A file whose directions are floats and whose vectors hold every point of a patch."""
+    path = tmp_path / "people.lightproof"
+    FaceRecognizer("authors").fit(frontal.images, frontal.labels).save(path)
     return path
 
 
@@ -40,7 +48,23 @@ def rewrite(path, edit_header=None, edit_array=None, compression=zipfile.ZIP_STO
 
 @pytest.mark.parametrize(
     "overrides",
-    [{}, {"dtype": "float64"}, {"light": "log", "cell": 8}, {"components": 3}, {"size": "as-is"}, {"preset": "paper"}],
+    [
+        {},
+        {"dtype": "float64"},
+        {"light": "log", "cell": 8},
+        {"components": 2},
+        {"size": "as-is"},
+        {"storage": "float"},
+        {"storage": "float", "dtype": "float64"},
+        {"deformations": "all"},
+        {"preset": "fast"},
+        {"preset": "authors"},
+        {"preset": "authors", "dtype": "float64"},
+        {"preset": "authors", "light": "log", "cell": 8},
+        {"preset": "authors", "components": 3},
+        {"preset": "authors", "size": "as-is"},
+        {"preset": "paper"},
+    ],
 )
 def test_answers_after_a_round_trip_are_bit_equal(frontal, lit, tmp_path, overrides):
     recognizer = FaceRecognizer(**overrides).fit(frontal.images, frontal.labels)
@@ -54,10 +78,11 @@ def test_answers_after_a_round_trip_are_bit_equal(frontal, lit, tmp_path, overri
     assert loaded.settings_ == recognizer.settings_
 
 
-def test_a_loaded_recognizer_enrolls_and_forgets_like_the_saved_one(frontal, lit, tmp_path):
+@pytest.mark.parametrize("preset", PRESETS)
+def test_a_loaded_recognizer_enrolls_and_forgets_like_the_saved_one(frontal, lit, tmp_path, preset):
     known = frontal.take(frontal.labels != "person-04")
     new = frontal.images[frontal.labels == "person-04"]
-    recognizer = FaceRecognizer().fit(known.images, known.labels)
+    recognizer = FaceRecognizer(preset).fit(known.images, known.labels)
     recognizer.save(tmp_path / "people")
     loaded = FaceRecognizer.load(tmp_path / "people")
     for one in (recognizer, loaded):
@@ -74,7 +99,7 @@ def test_labels_keep_their_type(frontal, tmp_path, names):
 
 
 def test_the_chosen_number_of_components_is_kept(frontal, tmp_path):
-    recognizer = FaceRecognizer(components="validate").fit(frontal.images, frontal.labels)
+    recognizer = FaceRecognizer("authors", components="validate").fit(frontal.images, frontal.labels)
     recognizer.save(tmp_path / "people")
     loaded = FaceRecognizer.load(tmp_path / "people")
     assert loaded.settings_["components"] == recognizer.settings_["components"]
@@ -207,20 +232,31 @@ def set_key(*keys_and_value):
     ("edit", "message"),
     [
         (set_key("kind", "other"), r"got an archive of another kind\.$"),
-        (set_key("format", 99), r"got format 99, where this version reads format 1\.$"),
+        (set_key("format", 99), r"got format 99, where this version reads format 2\.$"),
+        (set_key("format", 1), r"got format 1, where this version reads format 2\.$"),
         (set_key("labels", "abcde"), r"got labels that are not a list of str, int, float or bool\.$"),
         (set_key("labels", ["a", "a", "b", "c", "d"]), r"got no labels, or the same label twice\.$"),
         (set_key("labels", []), r"got no labels, or the same label twice\.$"),
         (set_key("labels", ["a", "b", "c", "d", "e", "f"]), r"got a damaged file"),
         (set_key("settings", "cell", -1), r"got settings that are not legal \(`cell` of FaceRecognizer must be"),
-        (set_key("settings", "cell", 8), r"got arrays of other patches than the settings ask for\.$"),
+        (
+            set_key("settings", "cell", 8),
+            r"got arrays of other patches than the settings ask for, for 'person-00'\.$",
+        ),
+        (set_key("settings", "detail", 4), r"got arrays of other patches than the settings ask for\.$"),
+        (set_key("settings", "detail", 35), r"got arrays of other patches than the settings ask for\.$"),
+        (set_key("settings", "detail", 36), r"got settings that are not legal \(`detail` of FaceRecognizer must be"),
         (set_key("settings", "n_angles", 10**12), r"got arrays of other patches than the settings ask for\.$"),
         (
             set_key("settings", "overlap", 0),
             r"got arrays of other patches than the settings ask for, for 'person-00'\.$",
         ),
         (set_key("params", "preset", "best"), r"got settings that are not legal"),
-        (set_key("settings", "dtype", "float64"), r"got float32 numbers where the settings say float64\.$"),
+        (set_key("settings", "storage", "float"), r"got int8 numbers where the settings say float32\.$"),
+        (set_key("settings", "search", "all"), r"got settings that are not legal \(`search` of FaceRecognizer must be"),
+        (set_key("settings", "aggregate", "sum"), r"got settings that are not legal \(`search` of FaceRecognizer must"),
+        (set_key("settings", "weights", 2), r"got settings that are not legal \(`weights` of FaceRecognizer must be"),
+        (set_key("settings", "copies", None), r"got settings that are not legal \(`copies` of FaceRecognizer must be"),
         (set_key("settings", None), r"got settings that are not legal"),
         (set_key("settings", {}), r"got settings that are not legal"),
         (set_key("settings", "components", "validate"), r"got settings that are not legal"),
@@ -234,6 +270,24 @@ def test_a_header_that_lies_is_refused(saved, edit, message):
         FaceRecognizer.load(saved)
 
 
+@pytest.mark.parametrize(
+    ("edit", "message"),
+    [
+        (set_key("settings", "cell", 8), r"got arrays of other patches than the settings ask for\.$"),
+        (set_key("settings", "detail", 8), r"got arrays of other patches than the settings ask for\.$"),
+        (set_key("settings", "detail", 16), r"got settings that are not legal \(`detail` of FaceRecognizer must be"),
+        (set_key("settings", "n_angles", 10**12), r"got arrays of other patches than the settings ask for\.$"),
+        (set_key("settings", "dtype", "float64"), r"got float32 numbers where the settings say float64\.$"),
+        (set_key("settings", "storage", "int8"), r"got settings that are not legal \(`storage` of FaceRecognizer must"),
+        (set_key("settings", "components", "validate"), r"got settings that are not legal"),
+    ],
+)
+def test_a_header_that_lies_about_floats_is_refused(saved_floats, edit, message):
+    rewrite(saved_floats, edit_header=edit)
+    with pytest.raises(BadModelFile, match=message):
+        FaceRecognizer.load(saved_floats)
+
+
 def test_arrays_that_do_not_fit_are_refused(saved):
     def flatten(arrays):
         arrays["own_0.npy"] = arrays["own_0.npy"].ravel()
@@ -243,12 +297,33 @@ def test_arrays_that_do_not_fit_are_refused(saved):
         FaceRecognizer.load(saved)
 
 
-def test_numbers_that_are_not_finite_are_refused(saved):
-    def spoil(arrays):
-        arrays["own_0.npy"] = arrays["own_0.npy"] * np.float32(np.nan)
+@pytest.mark.parametrize(
+    ("preset", "name"), [("authors", "own_0"), ("authors", "coordinates_0"), ("robust", "coordinates_0")]
+)
+def test_numbers_that_are_not_finite_are_refused(frontal, tmp_path, preset, name):
+    path = tmp_path / "people.lightproof"
+    FaceRecognizer(preset).fit(frontal.images, frontal.labels).save(path)
 
-    rewrite(saved, edit_array=spoil)
+    def spoil(arrays):
+        numbers = arrays[f"{name}.npy"]
+        arrays[f"{name}.npy"] = numbers * numbers.dtype.type(np.nan)
+
+    rewrite(path, edit_array=spoil)
     with pytest.raises(BadModelFile, match=r"got numbers that are not finite\.$"):
+        FaceRecognizer.load(path)
+
+
+@pytest.mark.parametrize(
+    ("name", "kind"), [("own_0", np.int16), ("own_0", np.float32), ("own_0", np.uint8), ("coordinates_0", np.float64)]
+)
+def test_numbers_of_another_kind_are_refused(saved, name, kind):
+    """Whole numbers go with half precision, and nothing else does."""
+
+    def change(arrays):
+        arrays[f"{name}.npy"] = arrays[f"{name}.npy"].astype(kind)
+
+    rewrite(saved, edit_array=change)
+    with pytest.raises(BadModelFile, match=r"got arrays .* that do not fit each other\.$"):
         FaceRecognizer.load(saved)
 
 

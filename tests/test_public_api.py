@@ -46,7 +46,7 @@ def test_the_ground_floor_names_its_equations():
         transform.translation_vectors: "eq. (subspace)",
         transform.projection_angles: "Remark 3.1",
         stack.residuals: "equation of Testing",
-        aggregate.equal_weights: "eq. (dis)",
+        aggregate.plain: "eq. (dis)",
     }
     for function, equation in wanted.items():
         assert equation in (function.__doc__ or ""), function

@@ -11,7 +11,7 @@ from sklearn.exceptions import NotFittedError
 from sklearn.model_selection import GridSearchCV, cross_val_score
 
 from benchmarks import textbook
-from lightproof import PRESETS, FaceRecognizer
+from lightproof import PRESETS, FaceRecognizer, people, stack
 from lightproof.errors import BadImage, BadLabels, BadParameter, NotFitted, UnknownPerson, UserError
 
 
@@ -29,7 +29,7 @@ def test_hard_light_is_named_from_one_photo(faces, frontal, preset, light):
 
 
 def test_batched_distances_equal_the_textbook_loop(faces, frontal, lit):
-    recognizer = FaceRecognizer(size="as-is", dtype="float64").fit(frontal.images, frontal.labels)
+    recognizer = FaceRecognizer("authors", size="as-is", dtype="float64").fit(frontal.images, frontal.labels)
     photos = {
         person: [textbook.features(image / 255.0) for image in frontal.images[frontal.labels == person]]
         for person in np.unique(frontal.labels)
@@ -44,16 +44,36 @@ def test_batched_distances_equal_the_textbook_loop(faces, frontal, lit):
         assert recognizer.predict(probes[[i]])[0] == textbook.identify(vectors, bases)
 
 
-def test_float32_answers_like_float64(frontal, lit):
-    fine, coarse = (FaceRecognizer(dtype=d).fit(frontal.images, frontal.labels) for d in ("float64", "float32"))
-    assert_allclose(coarse.distances(lit.images), fine.distances(lit.images), rtol=1e-4)
+@pytest.mark.parametrize(
+    ("settings", "rtol"),
+    [
+        ({"preset": "authors"}, 1e-4),
+        ({"preset": "paper"}, 1e-4),
+        ({"preset": "fast", "storage": "float"}, 1e-4),
+        ({"preset": "robust", "storage": "float"}, 1e-4),
+        # A direction that lies between two whole numbers may be rounded to either: an error of 1 in 127 there.
+        ({"preset": "fast"}, 2e-3),
+        ({"preset": "robust"}, 2e-3),
+    ],
+)
+def test_float32_answers_like_float64(frontal, lit, settings, rtol):
+    fine, coarse = (
+        FaceRecognizer(dtype=dtype, **settings).fit(frontal.images, frontal.labels) for dtype in ("float64", "float32")
+    )
+    assert coarse.distances(lit.images).dtype == np.float32
+    assert fine.distances(lit.images).dtype == np.float64
+    assert_allclose(coarse.distances(lit.images), fine.distances(lit.images), rtol=rtol)
     assert_array_equal(coarse.predict(lit.images), fine.predict(lit.images))
 
 
-def test_shapes_are_images_by_patches_by_people(frontal, lit):
-    recognizer = FaceRecognizer().fit(frontal.images, frontal.labels)
+@pytest.mark.parametrize(
+    ("preset", "patches"), [("robust", 31 * 27), ("fast", 21 * 18), ("authors", 21 * 21), ("paper", 21 * 21)]
+)
+def test_shapes_are_images_by_patches_by_people(frontal, lit, preset, patches):
+    recognizer = FaceRecognizer(preset).fit(frontal.images, frontal.labels)
     assert recognizer.distances(lit.images).shape == (len(lit), 5)
-    assert recognizer.patch_distances(lit.images).shape == (len(lit), 441, 5)
+    assert recognizer.patch_distances(lit.images).shape == (len(lit), patches, 5)
+    assert recognizer.patch_contributions(lit.images).shape == (len(lit), patches, 5)
     assert recognizer.similarity(lit.images).shape == (len(lit), 5)
 
 
@@ -65,8 +85,8 @@ def test_patch_contributions_add_up_to_the_distances(frontal, lit, preset):
 
 
 def test_sum_and_normalized_sum_are_those_of_the_equations(frontal, lit):
-    plain = FaceRecognizer(aggregate="sum", dtype="float64").fit(frontal.images, frontal.labels)
-    normalized = FaceRecognizer(aggregate="normalized", dtype="float64").fit(frontal.images, frontal.labels)
+    plain = FaceRecognizer("authors", aggregate="sum", dtype="float64").fit(frontal.images, frontal.labels)
+    normalized = FaceRecognizer("authors", aggregate="normalized", dtype="float64").fit(frontal.images, frontal.labels)
     d = plain.patch_distances(lit.images)
     assert_allclose(plain.distances(lit.images), d.sum(axis=1), rtol=1e-10)
     expected = (d / np.linalg.norm(d + 1e-5, axis=2, keepdims=True)).sum(axis=1)
@@ -92,7 +112,19 @@ def test_fitting_twice_equals_fitting_once(faces, frontal, lit):
     same_answers(once, twice, lit.images)
 
 
-@pytest.mark.parametrize("overrides", [{}, {"span": "kept"}, {"components": 3}, {"components": 0.8}])
+@pytest.mark.parametrize(
+    "overrides",
+    [
+        *({"preset": preset} for preset in PRESETS),
+        {"preset": "authors", "span": "kept"},
+        {"preset": "authors", "components": 3},
+        {"preset": "authors", "components": 0.8},
+        {"components": 2},
+        {"storage": "float"},
+        {"storage": "float", "components": 0.8},
+        {"deformations": "all", "copies": "square"},
+    ],
+)
 def test_enrolling_one_by_one_equals_fitting_all(frontal, lit, overrides):
     together = FaceRecognizer(**overrides).fit(frontal.images, frontal.labels)
     step_by_step = FaceRecognizer(**overrides)
@@ -101,7 +133,15 @@ def test_enrolling_one_by_one_equals_fitting_all(frontal, lit, overrides):
     same_answers(together, step_by_step, lit.images)
 
 
-@pytest.mark.parametrize("overrides", [{}, {"span": "kept"}, {"components": 0.8}])
+@pytest.mark.parametrize(
+    "overrides",
+    [
+        *({"preset": preset} for preset in PRESETS),
+        {"preset": "authors", "span": "kept"},
+        {"preset": "authors", "components": 0.8},
+        {"storage": "float", "components": 0.8},
+    ],
+)
 def test_forgetting_equals_never_having_met(frontal, lit, overrides):
     others = frontal.take(frontal.labels != "person-02")
     without = FaceRecognizer(**overrides).fit(others.images, others.labels)
@@ -109,10 +149,20 @@ def test_forgetting_equals_never_having_met(frontal, lit, overrides):
     same_answers(without, forgot, lit.images)
 
 
-def test_enrolling_more_photos_of_a_person_equals_fitting_all_of_them(frontal, lit):
-    together = FaceRecognizer(dtype="float64").fit(frontal.images, frontal.labels)
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {"preset": "authors"},
+        {"preset": "paper"},
+        {"preset": "fast", "storage": "float"},
+        {"preset": "robust", "storage": "float"},
+    ],
+)
+def test_enrolling_more_photos_of_a_person_equals_fitting_all_of_them(frontal, lit, settings):
+    """Where all directions are kept; ``storage="int8"`` keeps the first few, and photos added later meet those."""
+    together = FaceRecognizer(dtype="float64", **settings).fit(frontal.images, frontal.labels)
     first = frontal.azimuths == 0
-    later = FaceRecognizer(dtype="float64").fit(frontal.images[first], frontal.labels[first])
+    later = FaceRecognizer(dtype="float64", **settings).fit(frontal.images[first], frontal.labels[first])
     for person in np.unique(frontal.labels):
         later.enroll(person, frontal.images[~first & (frontal.labels == person)])
     assert_allclose(later.distances(lit.images), together.distances(lit.images), rtol=1e-9)
@@ -192,9 +242,11 @@ def test_an_override_beats_the_preset_and_the_rest_comes_from_it():
 @pytest.mark.parametrize(
     "overrides",
     [
-        {"components": np.float32(0.5), "span": "kept"},
-        {"components": np.float64(0.5)},
-        {"components": np.int64(3)},
+        {"preset": "authors", "components": np.float32(0.5), "span": "kept"},
+        {"preset": "authors", "components": np.float64(0.5)},
+        {"preset": "authors", "components": np.int64(3)},
+        {"components": np.int64(2), "detail": np.int32(4)},
+        {"components": np.float32(0.5), "storage": "float"},
         {"cell": np.int64(8), "random_state": np.int64(1), "size": (np.int32(32), 32)},
     ],
 )
@@ -222,16 +274,17 @@ def test_parallel_grid_search_gives_the_same_scores(frontal):
     assert_array_equal(searches[0].cv_results_["mean_test_score"], searches[1].cv_results_["mean_test_score"])
 
 
-def test_identifying_many_faces_holds_no_more_than_a_block_of_them(rng):
-    """All patch distances of these probes would take 200 MB, all features 340 MB."""
-    people = rng.integers(0, 256, (38, 64, 64)).astype(np.uint8)
-    recognizer = FaceRecognizer().fit(people, list(range(38)))
-    probes = np.resize(people, (3000, 64, 64))
+@pytest.mark.parametrize(("preset", "n_probes"), [("robust", 1600), ("authors", 3000)])
+def test_identifying_many_faces_holds_no_more_than_a_block_of_them(rng, preset, n_probes):
+    """All patch distances of these probes would take 200 MB, all features 100 MB or more."""
+    strangers = rng.integers(0, 256, (38, 64, 64)).astype(np.uint8)
+    recognizer = FaceRecognizer(preset).fit(strangers, list(range(38)))
+    probes = np.resize(strangers, (n_probes, 64, 64))
     tracemalloc.start()
     named = recognizer.predict(probes)
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
-    assert_array_equal(named, np.arange(3000) % 38)
+    assert_array_equal(named, np.arange(n_probes) % 38)
     assert peak < 64 * 2**20
 
 
@@ -262,17 +315,23 @@ def test_strange_labels_come_back_as_they_were(frontal):
         assert recognizer.score(frontal.images[[0, 2]], names) == 1.0
 
 
-def test_memory_stays_bounded_by_blocks(frontal, lit, monkeypatch):
+@pytest.mark.parametrize("preset", PRESETS)
+def test_memory_stays_bounded_by_blocks(frontal, lit, monkeypatch, preset):
     """Never more patch distances at once than one block has."""
-    recognizer = FaceRecognizer().fit(frontal.images, frontal.labels)
+    recognizer = FaceRecognizer(preset).fit(frontal.images, frontal.labels)
     seen = []
-    from lightproof import recognizer as module
+    true_residuals = stack.residuals
 
-    true_residuals = module.residuals
-    monkeypatch.setattr(module, "residuals", lambda v, s: seen.append(len(v)) or true_residuals(v, s))
+    def counted(vectors, bases):
+        seen.append(len(vectors))
+        return true_residuals(vectors, bases)
+
+    # The relative distances are made of the residuals, too.
+    for module in (stack, people):
+        monkeypatch.setattr(module, "residuals", counted)
     recognizer.predict(np.resize(lit.images, (100, 64, 56)))
     assert sum(seen) == 100
-    assert max(seen) <= module.BLOCK
+    assert max(seen) <= people.BLOCK < 100
 
 
 @pytest.mark.parametrize("method", ["predict", "distances", "patch_distances", "patch_contributions", "similarity"])
@@ -329,22 +388,44 @@ def test_another_size_at_predict_is_refused_when_sizes_are_kept(frontal, lit):
         recognizer.predict(lit.images[:, :60])
 
 
-def test_an_image_smaller_than_a_cell_is_refused(frontal):
-    with pytest.raises(BadImage, match=r"^X\[0\] must be at least 4 x 4 pixels for cell=4; got 3 x 56\.$"):
-        FaceRecognizer().fit(frontal.images[:, :3], frontal.labels)
+@pytest.mark.parametrize(("preset", "cell"), [("robust", 6), ("fast", 4), ("authors", 4), ("paper", 4)])
+def test_an_image_smaller_than_a_cell_is_refused(frontal, preset, cell):
+    expected = rf"^X\[0\] must be at least {cell} x {cell} pixels for cell={cell}; got {cell - 1} x 56\.$"
+    with pytest.raises(BadImage, match=expected):
+        FaceRecognizer(preset).fit(frontal.images[:, : cell - 1], frontal.labels)
 
 
 @pytest.mark.parametrize(
     ("params", "message"),
     [
-        ({"preset": "best"}, r"^`preset` of FaceRecognizer must be one of 'authors', 'paper'; got 'best'\.$"),
+        (
+            {"preset": "best"},
+            r"^`preset` of FaceRecognizer must be one of 'robust', 'fast', 'authors', 'paper'; got 'best'\.$",
+        ),
         ({"components": 0}, r"^`components` of FaceRecognizer must be a share in .* or 'validate'; got 0\.$"),
         ({"components": 1.5}, r"^`components` of FaceRecognizer must be a share in .* or 'validate'; got 1\.5\.$"),
-        ({"aggregate": "mean"}, r"^`aggregate` of FaceRecognizer must be one of 'sum', 'normalized'; got 'mean'\.$"),
+        (
+            {"aggregate": "mean"},
+            r"^`aggregate` of FaceRecognizer must be one of 'sum', 'normalized', 'bounded'; got 'mean'\.$",
+        ),
+        (
+            {"deformations": "twist"},
+            r"^`deformations` of FaceRecognizer must be one of 'none', 'rotation', 'stretch', 'shear', 'all'; "
+            r"got 'twist'\.$",
+        ),
+        ({"weights": "even"}, r"^`weights` of FaceRecognizer must be one of 'equal', 'length'; got 'even'\.$"),
         ({"span": "wide"}, r"^`span` of FaceRecognizer must be one of 'kept', 'joint'; got 'wide'\.$"),
-        ({"size": (2, 9)}, r"^`size` of FaceRecognizer must be at least 4 x 4 for cell=4; got \(2, 9\)\.$"),
+        ({"size": (2, 9)}, r"^`size` of FaceRecognizer must be at least 6 x 6 for cell=6; got \(2, 9\)\.$"),
+        (
+            {"preset": "authors", "size": (2, 9)},
+            r"^`size` of FaceRecognizer must be at least 4 x 4 for cell=4; got \(2, 9\)\.$",
+        ),
         ({"random_state": None}, r"^`random_state` of FaceRecognizer must be an int of 0 or more; got None\.$"),
-        ({"overlap": 4}, r"^`overlap` of FaceRecognizer must be an int from 0 to cell - 1 = 3; got 4\.$"),
+        ({"overlap": 6}, r"^`overlap` of FaceRecognizer must be an int from 0 to cell - 1 = 5; got 6\.$"),
+        (
+            {"preset": "authors", "overlap": 4},
+            r"^`overlap` of FaceRecognizer must be an int from 0 to cell - 1 = 3; got 4\.$",
+        ),
     ],
 )
 def test_bad_settings_get_one_sentence(frontal, params, message):

@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from numpy.testing import assert_allclose
+from numpy.testing import assert_allclose, assert_array_equal
 
-from lightproof.stack import residuals, stack_spans
-from lightproof.subspaces import SharedSpan, count_components, principal_directions, span_photos
+from lightproof.stack import relative_residuals, residuals, stack_spans
+from lightproof.subspaces import LEVELS, SharedSpan, count_components, decoded, principal_directions, span_photos
 
 DTYPES = [np.float32, np.float64]
 
@@ -220,3 +220,223 @@ def test_dependent_fixed_vectors_span_one_direction():
     shared = SharedSpan.of(np.outer([0.6, 0.8], np.arange(1.0, 9.0)))
     assert shared.vectors.shape == (1, 8)
     assert_allclose(shared.fixed @ shared.vectors, np.outer([0.6, 0.8], np.arange(1.0, 9.0)))
+
+
+NOTHING_SHARED = SharedSpan.of(np.zeros((0, 12)))
+
+
+def spans_of(rng, K=5, L=4, D=12, dtype=np.float32):
+    return span_photos(rng.normal(size=(K, L, D)).astype(dtype), SharedSpan.of(np.zeros((0, D))))
+
+
+def lines(*directions):
+    """Stack people who are a line each, in one patch."""
+    D = len(directions[0])
+    nothing = SharedSpan.of(np.zeros((0, D)))
+    return stack_spans([span_photos(np.array([[d]], float), nothing) for d in directions], 1.0, "kept")
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_floats_are_decoded_already(rng, dtype):
+    vectors = rng.normal(size=(3, 4)).astype(dtype)
+    assert decoded(vectors, axis=-1) is vectors
+
+
+def test_whole_numbers_decode_to_unit_vectors_along_the_axis():
+    codes = np.array([[3, 4], [0, 0], [-127, 0]], np.int8)
+    before = codes.copy()
+    assert_allclose(decoded(codes, axis=-1), [[0.6, 0.8], [0, 0], [-1, 0]], rtol=1e-6)
+    assert_allclose(decoded(codes.T, axis=0), np.transpose([[0.6, 0.8], [0, 0], [-1, 0]]), rtol=1e-6)
+    assert decoded(codes, axis=-1).dtype == np.float32
+    assert_array_equal(codes, before)
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@given(most=st.integers(1, 6), L=st.integers(1, 6), seed=st.integers(0, 2**32 - 1))
+def test_compact_directions_are_the_directions_within_rounding(dtype, most, L, seed):
+    spans = spans_of(np.random.default_rng(seed), L=L, dtype=dtype)
+    small = spans.compact(most)
+    assert small.own.dtype == np.int8
+    assert small.own.shape == (5, min(most, L), 12)
+    assert_array_equal(np.abs(small.own.astype(int)).max(axis=-1), LEVELS)
+    assert_allclose(np.linalg.norm(small.directions, axis=-1), 1, rtol=1e-6)
+    # Each of the D numbers is off by half a code at most, of 127 for the largest.
+    largest = np.abs(spans.own[:, :most]).max(axis=-1, keepdims=True)
+    assert (np.abs(small.directions - spans.own[:, :most]) < 2 * largest * np.sqrt(12) / 2 / LEVELS).all()
+
+
+def test_compact_takes_a_quarter_of_the_room(rng):
+    spans = spans_of(rng)
+    assert spans.compact(4).own.nbytes * 4 == spans.own.nbytes
+
+
+@given(st.integers(1, 6), st.integers(1, 6), st.integers(0, 2**32 - 1))
+def test_compact_keeps_the_strengths_of_what_it_keeps_in_half_precision(most, L, seed):
+    spans = spans_of(np.random.default_rng(seed), L=L)
+    small = spans.compact(most)
+    assert small.coordinates.dtype == np.float16
+    assert_allclose(small.own_variance, spans.own_variance[:, :most], rtol=2e-3)
+    assert_array_equal(small.rank, np.minimum(spans.rank, most))
+
+
+def test_the_stand_ins_of_a_compact_span_span_the_same(rng):
+    spans = spans_of(rng)
+    small = spans.compact(3)
+    again = span_photos(small.samples().astype(np.float32), spans.shared)
+    x = rng.normal(size=(6, 5, 12)).astype(np.float32)
+    first, second, whole = (residuals(x, stack_spans([s], 3, "kept")) for s in (small, again, spans))
+    assert_allclose(second, first, rtol=0.02)
+    assert_allclose(first, whole, rtol=0.05)
+    assert_allclose(again.own_variance[:, :3], small.own_variance, rtol=0.05)
+
+
+def test_compact_drops_what_is_weakest(rng):
+    strengths = np.array([5.0, 3.0, 1e-2])
+    directions = np.linalg.qr(rng.normal(size=(12, 3)))[0].T
+    spans = span_photos((strengths[:, None] * directions)[None], NOTHING_SHARED)
+    small = spans.compact(2)
+    assert_allclose(np.abs(np.sum(small.directions[0] * directions[:2], axis=1)), 1, atol=1e-3)
+    assert_allclose(np.sqrt(small.own_variance[0]), strengths[:2], rtol=2e-3)
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_compact_black_and_collinear_patches_are_safe(rng, dtype):
+    photos = rng.normal(size=(3, 4, 12)).astype(dtype)
+    photos[0] = 0
+    photos[1] = photos[1, :1]
+    small = span_photos(photos, NOTHING_SHARED).compact(3)
+    assert_array_equal(small.rank, [0, 1, 3])
+    assert not small.own[0].any()
+    x = rng.normal(size=(2, 3, 12)).astype(dtype)
+    found = residuals(x, stack_spans([small, small], 3, "kept"))
+    assert np.isfinite(found).all()
+    assert_allclose(found[0, :, 0], np.linalg.norm(x[:, 0], axis=1), rtol=1e-5)
+
+
+def test_photos_added_to_a_compact_span_are_in_the_span_then(rng):
+    small = spans_of(rng, L=2).compact(4)
+    photo = rng.normal(size=(5, 1, 12)).astype(np.float32)
+    more = span_photos(np.concatenate([small.samples().astype(np.float32), photo], axis=1), small.shared).compact(4)
+    x = photo.transpose(1, 0, 2)
+    before, after = (residuals(x, stack_spans([s], 4, "kept")) for s in (small, more))
+    assert (after < 0.05 * np.linalg.norm(x, axis=2).T[:, :, None]).all()
+    assert (after < before).all()
+    assert_array_equal(more.rank, 3)
+
+
+def test_a_stack_of_compact_spans_is_of_whole_numbers(rng):
+    people = [spans_of(rng).compact(3) for _ in range(4)]
+    stack = stack_spans(people, 3, "kept")
+    assert stack.columns.dtype == np.int8
+    assert stack.columns.nbytes == sum(person.own.nbytes for person in people)
+
+
+@pytest.mark.parametrize("compact", [True, False])
+def test_take_returns_the_first_directions_of_some_people(rng, compact):
+    people = [spans_of(rng) for _ in range(5)]
+    people = [spans.compact(3) for spans in people] if compact else people
+    stack = stack_spans(people, 3, "kept")
+    assert stack.depth == 3
+    for depth in (1, 2, 3):
+        found = stack.take(np.array([4, 0, 2]), depth)
+        assert found.shape == (5, 12, depth, 3)
+        for place, person in enumerate((4, 0, 2)):
+            expected = people[person].directions[:, :depth].transpose(0, 2, 1)
+            assert_allclose(found[..., place], expected, rtol=1e-6)
+
+
+def test_take_leaves_out_the_shared_directions(rng):
+    shared = SharedSpan.of(two_fixed(12, rng))
+    people = [span_photos(rng.normal(size=(3, 2, 12)), shared) for _ in range(3)]
+    stack = stack_spans(people, 1.0, "kept")
+    assert (stack.n_shared, stack.depth) == (2, 2)
+    assert_array_equal(stack.take(np.array([1]), 2)[..., 0], people[1].own.transpose(0, 2, 1))
+
+
+@pytest.mark.parametrize("compact", [True, False])
+def test_some_patches_of_a_stack_are_measured_as_in_the_whole(rng, compact):
+    people = [spans_of(rng, K=7) for _ in range(3)]
+    stack = stack_spans([s.compact(3) for s in people] if compact else people, 3, "kept")
+    part = stack.of_patches(slice(2, 5))
+    assert (part.n_shared, part.n_people, part.columns.shape) == (0, 3, (3, 12, 9))
+    assert_allclose(np.linalg.norm(part.columns, axis=1), 1, rtol=1e-6)
+    x = rng.normal(size=(4, 7, 12)).astype(np.float32)
+    assert_allclose(residuals(x[:, 2:5], part), residuals(x, stack)[2:5], rtol=1e-5)
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("degrees", [0, 1, 30, 45, 89, 90, 120, 180])
+@pytest.mark.parametrize("length", [1e-4, 1, 300])
+def test_the_relative_distance_to_a_line_is_the_sine_of_the_angle(dtype, degrees, length):
+    angle = np.radians(degrees)
+    x = length * np.array([np.cos(angle), np.sin(angle)])
+    stack = stack_spans([span_photos(np.array([[[2.0, 0]]], dtype), SharedSpan.of(np.zeros((0, 2))))], 1.0, "kept")
+    found = relative_residuals(x[None, None].astype(dtype), stack)
+    assert found.dtype == dtype
+    assert_allclose(found[0, 0, 0], abs(np.sin(angle)), **loose(dtype))
+
+
+def test_the_relative_distance_to_a_plane_is_the_sine_of_its_angle_by_hand():
+    """The plane z = 0 and the vector (1, 2, 2): the angle between them has the sine 2 / 3."""
+    plane = span_photos(np.array([[[1.0, 1, 0], [0, 3, 0]]]), SharedSpan.of(np.zeros((0, 3))))
+    found = relative_residuals(np.array([[[1.0, 2, 2]]]), stack_spans([plane], 1.0, "kept"))
+    assert_allclose(found, 2 / 3)
+
+
+@given(st.integers(0, 2**32 - 1))
+def test_the_relative_distance_is_the_sine_of_the_principal_angle(seed):
+    rng = np.random.default_rng(seed)
+    photos, x = rng.normal(size=(1, 3, 9)), rng.normal(size=(1, 1, 9))
+    stack = stack_spans([span_photos(photos, SharedSpan.of(np.zeros((0, 9))))], 1.0, "kept")
+    basis = np.linalg.qr(photos[0].T)[0]
+    angle = np.arccos(np.clip(np.linalg.norm(basis.T @ x[0, 0]) / np.linalg.norm(x), 0, 1))
+    assert_allclose(relative_residuals(x, stack)[0, 0, 0], np.sin(angle), atol=1e-7)
+
+
+@given(st.floats(1e-3, 1e3), st.integers(0, 2**32 - 1))
+def test_the_relative_distance_does_not_change_with_the_length(gain, seed):
+    rng = np.random.default_rng(seed)
+    stack = lines(rng.normal(size=6), rng.normal(size=6))
+    x = rng.normal(size=(3, 1, 6))
+    assert_allclose(relative_residuals(gain * x, stack), relative_residuals(x, stack), rtol=1e-8)
+    assert_allclose(residuals(gain * x, stack), gain * residuals(x, stack), rtol=1e-8)
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_relative_distances_stay_within_0_and_1(rng, dtype):
+    people = [spans_of(rng, dtype=dtype).compact(3) for _ in range(3)]
+    stack = stack_spans(people, 3, "kept")
+    inside = people[0].samples().astype(dtype).transpose(1, 0, 2)
+    found = relative_residuals(np.concatenate([inside, rng.normal(size=(20, 5, 12)).astype(dtype)]), stack)
+    assert found.min() >= 0
+    assert found.max() <= 1
+    assert found[:, :3, 0].max() < 0.02
+
+
+@pytest.mark.parametrize("n_fixed", [0, 2])
+def test_a_vector_of_0_has_a_relative_distance_of_1_to_everybody(rng, n_fixed):
+    shared = SharedSpan.of(rng.normal(size=(n_fixed, 12)))
+    people = [span_photos(rng.normal(size=(4, 2, 12)), shared) for _ in range(3)]
+    assert_array_equal(relative_residuals(np.zeros((2, 4, 12)), stack_spans(people, 1.0, "kept")), 1)
+
+
+@given(st.integers(0, 2**32 - 1))
+def test_shared_directions_do_not_count_in_the_relative_distance(seed):
+    rng = np.random.default_rng(seed)
+    fixed = two_fixed(12, rng)
+    shared = SharedSpan.of(fixed)
+    stack = stack_spans([span_photos(rng.normal(size=(1, 2, 12)), shared) for _ in range(3)], 1.0, "kept")
+    x = rng.normal(size=(4, 1, 12))
+    beyond = x - x @ shared.vectors.T @ shared.vectors
+    expected = residuals(beyond, stack) / np.linalg.norm(beyond, axis=2).T[:, :, None]
+    assert_allclose(relative_residuals(x, stack), expected, rtol=1e-7)
+    assert_allclose(relative_residuals(x + 5 * fixed[0] - 3 * fixed[1], stack), expected, rtol=1e-5)
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_a_vector_with_nothing_but_shared_directions_has_a_relative_distance_of_1_to_everybody(rng, dtype):
+    fixed = two_fixed(12, rng)
+    shared = SharedSpan.of(fixed)
+    stack = stack_spans([span_photos(rng.normal(size=(1, 2, 12)).astype(dtype), shared)], 1.0, "kept")
+    within = (np.array([[3, 1], [20, -5], [7, 2], [1, 1]]) @ fixed).astype(dtype)
+    assert_array_equal(relative_residuals(within[:, None], stack), 1)

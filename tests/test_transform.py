@@ -12,6 +12,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from lightproof.errors import BadParameter
 from lightproof.transform import (
+    cosines,
     directions,
     discrete_cdt,
     discrete_rcdt,
@@ -176,3 +177,80 @@ def test_translation_vectors_hold_cosine_and_sine_for_every_point():
 
 def test_flatten_keeps_the_points_of_an_angle_together():
     assert_array_equal(flatten(np.array([[1, 2, 3], [4, 5, 6]])), [1, 2, 3, 4, 5, 6])
+
+
+waves = st.integers(2, 20).flatmap(lambda N: st.tuples(st.just(N), st.integers(1, N - 1)))
+
+
+@given(waves)
+def test_cosines_are_orthonormal_and_hold_no_constant(sizes):
+    N, detail = sizes
+    kept = cosines(N, detail)
+    assert kept.shape == (detail, N)
+    assert_allclose(kept @ kept.T, np.eye(detail), atol=1e-12)
+    assert_allclose(kept @ np.ones(N), 0, atol=1e-12)
+
+
+@given(waves)
+def test_cosines_follow_the_formula(sizes):
+    N, detail = sizes
+    by_hand = [[np.cos(np.pi * j * (n + 0.5) / N) for n in range(N)] for j in range(1, detail + 1)]
+    assert_allclose(cosines(N, detail), np.sqrt(2 / N) * np.array(by_hand), atol=1e-12)
+
+
+@given(waves, schemes)
+def test_cosines_leave_nothing_of_translation_vectors(sizes, scheme):
+    N, detail = sizes
+    name, m = scheme
+    vectors = translation_vectors(projection_angles(m, name), N).reshape(2, m, N)
+    assert_allclose(vectors @ cosines(N, detail).T, 0, atol=1e-12)
+
+
+@given(waves, st.data())
+def test_cosines_of_a_patch_do_not_change_with_a_translation_of_the_cloud(sizes, data):
+    N, detail = sizes
+    cloud = data.draw(arrays(float, (N, 2), elements=coordinate))
+    shift, angles = np.array([data.draw(shifts), data.draw(shifts)]), projection_angles(4, "uniform")
+    still, moved = (discrete_rcdt(c, angles) @ cosines(N, detail).T for c in (cloud, cloud + shift))
+    close(moved, still, 1000)
+
+
+@given(cloud_pairs.filter(lambda pair: pair.shape[1] > 1))
+def test_all_cosines_keep_every_distance_of_centered_curves(pair):
+    N = pair.shape[1]
+    first, second = (discrete_cdt(cloud[:, 0]) for cloud in pair)
+    apart = (first - first.mean()) - (second - second.mean())
+    kept = cosines(N, N - 1) @ (first - second)
+    close(np.linalg.norm(kept), np.linalg.norm(apart), 1000)
+    close(kept @ cosines(N, N - 1), apart, 1000)
+
+
+@given(st.integers(0, 2**32 - 1))
+def test_a_distance_in_fewer_cosines_is_never_longer(seed):
+    curves = discrete_cdt(np.random.default_rng(seed).normal(size=(2, 36)))
+    lengths = [np.linalg.norm(cosines(36, detail) @ (curves[0] - curves[1])) for detail in range(1, 36)]
+    assert (np.diff(lengths) >= -1e-12).all()
+
+
+@pytest.mark.parametrize(
+    "quantile",
+    [lambda u: u, lambda u: u**3, lambda u: np.log(u / (1 - u)), lambda u: np.tanh(8 * u - 4)],
+    ids=["even", "bent", "logistic", "steep"],
+)
+def test_a_few_cosines_hold_nearly_all_of_a_smooth_rising_curve(quantile):
+    curve = quantile((np.arange(36) + 0.5) / 36)
+    centered = curve - curve.mean()
+    assert np.sum((cosines(36, 5) @ centered) ** 2) > 0.97 * np.sum(centered**2)
+
+
+def test_a_few_cosines_do_not_hold_a_curve_that_is_not_sorted():
+    zigzag = np.tile([1.0, -1.0], 18)
+    assert np.sum((cosines(36, 5) @ zigzag) ** 2) < 0.01 * np.sum(zigzag**2)
+
+
+@pytest.mark.parametrize("detail", [0, -1, 36, 99, 2.0, True, "all", None])
+def test_a_bad_number_of_cosines_is_named(detail):
+    with pytest.raises(
+        BadParameter, match=rf"^`detail` of cosines must be an int from 1 to N - 1 = 35; got {detail!r}\.$"
+    ):
+        cosines(36, detail)

@@ -1,6 +1,7 @@
 """Distances of all patches -> one number per person, the smaller the nearer.
 
-To add a rule, write a function from distances (K, n, C) to weights (K, n) and enter it in :data:`AGGREGATES`.
+Every rule is a sum over the patches, so that the map of what the patches add is the decision itself. To add a rule,
+write a function from distances (K, n, C) to what each patch adds, and enter it in :data:`AGGREGATES`.
 """
 
 from __future__ import annotations
@@ -12,9 +13,12 @@ import numpy as np
 
 from lightproof.types import Floats
 
+SHARPNESS: Final = 6.0
+"""How fast a patch loses its say with the distance under :func:`bounded`."""
 
-def equal_weights(distances: Floats) -> Floats:
-    r"""Weigh every patch by 1: :math:`d^c = \sum_k d_k^c`, eq. (dis).
+
+def plain(distances: Floats) -> Floats:
+    r"""Add the distances as they are: :math:`d^c = \sum_k d_k^c`, eq. (dis).
 
     Parameters
     ----------
@@ -22,13 +26,13 @@ def equal_weights(distances: Floats) -> Floats:
 
     Returns
     -------
-    ndarray of shape (K, n)
+    ndarray of shape (K, n, C)
     """
-    return np.ones(distances.shape[:2], distances.dtype)
+    return distances
 
 
-def normalizing_weights(distances: Floats) -> Floats:
-    r"""Weigh a patch by one over the norm of its distances to all people, as the authors' code does.
+def normalized(distances: Floats) -> Floats:
+    r"""Divide a patch by the norm of its distances to all people, as the authors' code does.
 
     :math:`d^c = \sum_k d_k^c / \lVert d_k + 10^{-5} \rVert`, the norm taken over the people. Every patch then has the
     same say, however bright it is. The paper does not mention this step.
@@ -39,27 +43,52 @@ def normalizing_weights(distances: Floats) -> Floats:
 
     Returns
     -------
-    ndarray of shape (K, n)
+    ndarray of shape (K, n, C)
     """
     n_people = distances.shape[2]
     ones = np.ones(n_people, distances.dtype)
     # |d + e|^2 = |d|^2 + 2 e sum(d) + C e^2 needs no copy of d.
     square = np.vecdot(distances, distances) + 2e-5 * (distances @ ones) + n_people * 1e-10
     weights: Floats = (1 / np.sqrt(square)).astype(distances.dtype)
-    return weights
+    return distances * weights[:, :, None]
 
 
-AGGREGATES: Final[dict[str, Callable[[Floats], Floats]]] = {"sum": equal_weights, "normalized": normalizing_weights}
+def bounded(distances: Floats) -> Floats:
+    r"""Let a patch add at most 1: :math:`d^c = \sum_k 1 - e^{-6 s_k^c}`.
+
+    :math:`s_k^c` is the relative distance, the sine of the angle between patch and subspace: see :data:`RELATIVE`. A
+    patch that matches nobody, in shadow or covered, adds about 1 for everybody and so has no say.
+
+    Parameters
+    ----------
+    distances : ndarray of shape (K, n, C)
+        Relative distances, within [0, 1].
+
+    Returns
+    -------
+    ndarray of shape (K, n, C)
+    """
+    out = distances * distances.dtype.type(-SHARPNESS)
+    np.expm1(out, out=out)
+    return np.negative(out, out=out)
 
 
-def combine(distances: Floats, rule: str) -> Floats:
-    """Sum the weighted distances over the patches, (K, n, C) -> (n, C)."""
-    # A product of (1, K) and (K, C) for each image: weighting and sum in one pass.
-    weights = AGGREGATES[rule](distances).T[:, None, :]
-    total: Floats = np.matmul(weights, distances.transpose(1, 0, 2))[:, 0, :]
-    return total
+AGGREGATES: Final[dict[str, Callable[[Floats], Floats]]] = {
+    "sum": plain,
+    "normalized": normalized,
+    "bounded": bounded,
+}
+
+RELATIVE: Final = {"bounded"}
+"""Rules for distances relative to the length of the patch's own vector, beyond the translation vectors."""
 
 
 def contributions(distances: Floats, rule: str) -> Floats:
     """Return what each patch adds to :func:`combine`, shape (K, n, C)."""
-    return distances * AGGREGATES[rule](distances)[:, :, None]
+    return AGGREGATES[rule](distances)
+
+
+def combine(distances: Floats, rule: str) -> Floats:
+    """Sum what the patches add, (K, n, C) -> (n, C)."""
+    total: Floats = contributions(distances, rule).sum(axis=0)
+    return total

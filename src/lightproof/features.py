@@ -2,22 +2,36 @@
 
 from __future__ import annotations
 
-from typing import Any, Self
+from collections.abc import Sequence
+from typing import Any, Final, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, TransformerMixin
 
+from lightproof.alignment import with_copies
+from lightproof.deformations import DEFORMATIONS, tangents
 from lightproof.errors import BadImage, NotFitted
 from lightproof.gradients import GRADIENTS
 from lightproof.images import Images, bring_to_size, check_images
 from lightproof.light import LIGHTS
 from lightproof.patches import PatchGrid
 from lightproof.settings import check_settings, plain
-from lightproof.transform import directions, flatten, projection_angles, translation_vectors
+from lightproof.transform import cosines, directions, flatten, projection_angles, translation_vectors
 from lightproof.types import Floats
 
 BLOCK = 16
 """Images worked on at a time: their projections stay in the processor's cache."""
+
+
+SPANNED: Final[dict[str, tuple[str, ...]]] = {
+    "none": (),
+    **{name: (name,) for name in DEFORMATIONS},
+    "all": tuple(DEFORMATIONS),
+}
+"""Deformations of the gradients whose tangents may share a photo's span."""
+
+SLIGHT: Final = 0.1
+"""Size of a deformation in radians, or as a share, against which tangents are weighed beside photos and copies."""
 
 
 class PatchRCDT(TransformerMixin, BaseEstimator):
@@ -44,14 +58,17 @@ class PatchRCDT(TransformerMixin, BaseEstimator):
         Number of projections.
     angle_scheme : {"authors", "uniform"}, default="authors"
         See :func:`lightproof.transform.projection_angles`.
+    detail : int or "all", default="all"
+        Numbers that describe a sorted projection: ``"all"`` keeps its points, an int that many cosines of it, which
+        hold nearly as much; see :func:`lightproof.transform.cosines`.
     dtype : {"float32", "float64"}, default="float32"
 
     Attributes
     ----------
     grid_ : PatchGrid
     angles_ : ndarray of shape (m,)
-    translation_ : ndarray of shape (2, m * N)
-        The translation vectors, flattened like a patch.
+    translation_ : ndarray of shape (2, m * N), or of length 0
+        The translation vectors, flattened like a patch. The cosines leave nothing of them.
 
     Examples
     --------
@@ -72,6 +89,7 @@ class PatchRCDT(TransformerMixin, BaseEstimator):
         overlap: int = 1,
         n_angles: int = 4,
         angle_scheme: str = "authors",
+        detail: Any = "all",
         dtype: str = "float32",
     ) -> None:
         self.size = size
@@ -82,6 +100,7 @@ class PatchRCDT(TransformerMixin, BaseEstimator):
         self.overlap = overlap
         self.n_angles = n_angles
         self.angle_scheme = angle_scheme
+        self.detail = detail
         self.dtype = dtype
 
     def fit(self, X: Images, y: Any = None) -> Self:
@@ -101,6 +120,10 @@ class PatchRCDT(TransformerMixin, BaseEstimator):
         self.grid_ = PatchGrid(int(shape[0]), int(shape[1]), int(self.cell), int(self.overlap))
         self.angles_ = projection_angles(self.n_angles, self.angle_scheme)
         self.translation_ = translation_vectors(self.angles_, self.grid_.n_points)
+        self._cosines = None
+        if self.detail != "all":
+            self._cosines = cosines(self.grid_.n_points, self.detail).astype(self.dtype)
+            self.translation_ = np.zeros((0, len(self.angles_) * len(self._cosines)))
         # What transform works with: parameters set after fit wait for the next fit.
         self.settings_ = plain(self.get_params())
         return self
@@ -114,7 +137,7 @@ class PatchRCDT(TransformerMixin, BaseEstimator):
 
         Returns
         -------
-        ndarray of shape (n, K * m * N)
+        ndarray of shape (n, K * D)
         """
         vectors = self.patch_vectors(X)
         return vectors.reshape(len(vectors), -1)
@@ -128,13 +151,49 @@ class PatchRCDT(TransformerMixin, BaseEstimator):
 
         Returns
         -------
-        ndarray of shape (n, K, m * N)
+        ndarray of shape (n, K, D)
         """
         images = self.check(X)
         out = np.empty((len(images), self.grid_.n_patches, self.translation_.shape[1]), self.settings_["dtype"])
         for start in range(0, len(images), BLOCK):
             self.vectors_of(images[start : start + BLOCK], out[start : start + BLOCK])
         return out
+
+    def enrolled_vectors(self, images: Images, copies: str, deformations: str) -> Floats:
+        """Compute what checked images put into a span: their features, those of their moved copies, and tangents.
+
+        Parameters
+        ----------
+        images : checked images
+        copies : str
+            A name in :data:`lightproof.alignment.COPIES`.
+        deformations : str
+            A name in :data:`SPANNED`.
+
+        Returns
+        -------
+        ndarray of shape (n, 1 + copies + tangents, K, D)
+            The images themselves first.
+        """
+        blocks = []
+        for start in range(0, len(images), BLOCK):
+            pictures = self.unlit(images[start : start + BLOCK])
+            copied = with_copies(pictures, copies)
+            vectors = self.describe(copied.reshape(-1, *pictures.shape[1:]))
+            vectors = vectors.reshape(*copied.shape[:2], *vectors.shape[1:])
+            blocks.append(np.concatenate([vectors, self._tangents(pictures, SPANNED[deformations])], axis=1))
+        return np.concatenate(blocks)
+
+    def _tangents(self, pictures: Floats, names: Sequence[str]) -> Floats:
+        """How the features begin to change when the gradients are deformed, shape (n, len(names), K, D)."""
+        n, K, D = len(pictures), self.grid_.n_patches, self.translation_.shape[1]
+        if not names:
+            return np.zeros((n, 0, K, D), pictures.dtype)
+        cloud = self.grid_.gather(GRADIENTS[self.settings_["gradient"]](pictures)).swapaxes(-1, -2)
+        changes = SLIGHT * tangents(cloud, self.angles_, names)
+        if self._cosines is not None:
+            changes = changes @ self._cosines.T
+        return flatten(changes).swapaxes(1, 2).astype(pictures.dtype)
 
     def check(self, X: Images) -> Images:
         """Refuse what :meth:`fit` did not prepare for; return the images, whose pixels are still as they came."""
@@ -150,17 +209,28 @@ class PatchRCDT(TransformerMixin, BaseEstimator):
         return images
 
     def vectors_of(self, images: Images, out: Floats | None = None) -> Floats:
-        """Compute the features of checked images in one go, shape (n, K, m * N), and put them into ``out``."""
+        """Compute the features of checked images in one go, shape (n, K, D), and put them into ``out``."""
+        return self.describe(self.unlit(images), out=out)
+
+    def unlit(self, images: Images) -> Floats:
+        """Bring checked images to size and take the light out of them, shape (n, h, w)."""
         settings, shape = self.settings_, (self.grid_.height, self.grid_.width)
-        pixels = LIGHTS[settings["light"]](bring_to_size(images, shape, settings["dtype"], settings["smoothing"]))
-        gradients = GRADIENTS[settings["gradient"]](pixels)
+        return LIGHTS[settings["light"]](bring_to_size(images, shape, settings["dtype"], settings["smoothing"]))
+
+    def describe(self, pictures: Floats, grid: PatchGrid | None = None, out: Floats | None = None) -> Floats:
+        """Compute the features of what :meth:`unlit` made, on the patches of any grid, shape (n, K, D)."""
+        grid = grid or self.grid_
+        gradients = GRADIENTS[self.settings_["gradient"]](pictures)
         # Each pixel is projected once, before the patches are cut: overlapping patches share the work.
         n, _, height, width = gradients.shape
-        projected = directions(self.angles_).astype(pixels.dtype) @ gradients.reshape(n, 2, -1)
-        room = None if out is None else out.reshape(n, self.grid_.n_patches, -1, self.grid_.n_points)
-        patches = self.grid_.gather(projected.reshape(n, -1, height, width), room)
+        projected = directions(self.angles_).astype(pictures.dtype) @ gradients.reshape(n, 2, -1)
+        shape = (n, grid.n_patches, len(self.angles_), -1)
+        room = None if out is None or self._cosines is not None else out.reshape(shape)
+        patches = grid.gather(projected.reshape(n, -1, height, width), room)
         patches.sort(axis=-1)
-        return flatten(patches)
+        if self._cosines is None:
+            return flatten(patches)
+        return flatten(np.matmul(patches, self._cosines.T, out=None if out is None else out.reshape(shape)))
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "grid_")

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from functools import lru_cache
 from typing import Final
 
 import numpy as np
@@ -40,24 +41,31 @@ def log(images: Floats) -> Floats:
     return np.log1p(255 * _unit(images, "log")) / images.dtype.type(np.log(256))
 
 
-def tan_triggs(images: Floats) -> Floats:
+ROWS_OF_A_PIXEL: Final = 96
+"""Height of the picture whose narrow blur is 1 pixel; on others the blur grows with the height."""
+
+
+def tan_triggs(images: Floats, blur: float = 1.0) -> Floats:
     r"""Tan and Triggs' chain: gamma, difference of Gaussians, equal contrast, soft limit.
 
     .. math::
-        D &= I^{0.2} * G_1 - I^{0.2} * G_2, \\
+        D &= I^{0.2} * G_\sigma - I^{0.2} * G_{2 \sigma}, \\
         D &\leftarrow D / \operatorname{mean}(|D|^{0.1})^{10}, \\
         D &\leftarrow D / \operatorname{mean}(\min(10, |D|)^{0.1})^{10}, \\
         T &= 10 \tanh(D / 10).
 
     X. Tan, B. Triggs, "Enhanced Local Texture Feature Sets for Face Recognition Under Difficult Lighting Conditions",
     IEEE Transactions on Image Processing 19(6), 2010, with its values. Implementations differ in what the article
-    leaves open; here the kernels have the half width ceil(3 sigma), 3 and 6 pixels, the outermost pixels are repeated
-    beyond the border, and the wider Gaussian is subtracted from the narrower one. An even image becomes 0.
+    leaves open; here the kernels have the half width ceil(3 sigma), 3 and 6 pixels for a blur of 1, the outermost
+    pixels are repeated beyond the border, and the wider Gaussian is subtracted from the narrower one. An even image
+    becomes 0.
 
     Parameters
     ----------
     images : ndarray of shape (..., h, w)
         Pixels in [0, 1].
+    blur : float
+        Standard deviation of the narrow Gaussian in pixels; the article has 1.
 
     Returns
     -------
@@ -65,7 +73,7 @@ def tan_triggs(images: Floats) -> Floats:
         Within (-10, 10).
     """
     curved = _unit(images, "tan-triggs") ** images.dtype.type(0.2)
-    bands: Floats = _smooth(curved, 1) - _smooth(curved, 2)
+    bands: Floats = _smooth(curved, blur) - _smooth(curved, 2 * blur)
     # Rounding alone is no contrast, and would be made one.
     bands[np.abs(bands) < 8 * np.finfo(images.dtype).eps] = 0
     bands = _even_contrast(bands, math.inf)
@@ -74,7 +82,12 @@ def tan_triggs(images: Floats) -> Floats:
     return limited
 
 
-LIGHTS: Final[dict[str, Callable[[Floats], Floats]]] = {"none": none, "log": log, "tan-triggs": tan_triggs}
+def tan_triggs_by_height(images: Floats) -> Floats:
+    """Apply :func:`tan_triggs` with a blur of one pixel in 96 rows, so that the size of the picture does not matter."""
+    return tan_triggs(images, images.shape[-2] / ROWS_OF_A_PIXEL)
+
+
+LIGHTS: Final[dict[str, Callable[[Floats], Floats]]] = {"none": none, "log": log, "tan-triggs": tan_triggs_by_height}
 
 
 def _unit(images: Floats, name: str) -> Floats:
@@ -85,9 +98,19 @@ def _unit(images: Floats, name: str) -> Floats:
     return np.clip(images, 0, 1)
 
 
-def _smooth(images: Floats, sigma: int) -> Floats:
-    smooth: Floats = ndimage.gaussian_filter(images, sigma, mode="nearest", radius=3 * sigma, axes=(-2, -1))
+def _smooth(images: Floats, sigma: float) -> Floats:
+    # Two matrix products are several times as fast as a filter on pictures as small as these.
+    down, across = (_blur_matrix(side, sigma).astype(images.dtype) for side in images.shape[-2:])
+    smooth: Floats = down @ (images @ across.T)
     return smooth
+
+
+@lru_cache(maxsize=64)
+def _blur_matrix(side: int, sigma: float) -> Floats:
+    """Return the matrix that blurs a column of ``side`` pixels, read off SciPy's filter."""
+    matrix: Floats = ndimage.gaussian_filter1d(np.eye(side), sigma, axis=0, mode="nearest", radius=math.ceil(3 * sigma))
+    matrix.flags.writeable = False
+    return matrix
 
 
 def _even_contrast(bands: Floats, limit: float) -> Floats:

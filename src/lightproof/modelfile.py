@@ -19,7 +19,7 @@ from lightproof.errors import BadLabels, BadModelFile
 from lightproof.files import whole_file
 from lightproof.types import Array
 
-FORMAT: Final = 1
+FORMAT: Final = 2
 """Raised whenever a file of the old form would be misread."""
 
 _KIND = "lightproof.FaceRecognizer"
@@ -97,10 +97,17 @@ def _read_header(archive: zipfile.ZipFile, path: Path) -> dict[str, Any]:
     return header
 
 
+def _strange(own: Array, coordinates: Array) -> bool:
+    """Whole numbers go with half precision, floats with double."""
+    if own.dtype == np.int8:
+        return coordinates.dtype != np.float16
+    return own.dtype.kind != "f" or coordinates.dtype != np.float64
+
+
 def _read_spans(archive: zipfile.ZipFile, path: Path, i: int) -> Spans:
     own, coordinates = _read_array(archive, f"own_{i}"), _read_array(archive, f"coordinates_{i}")
     fits = own.ndim == coordinates.ndim == 3 and own.shape[0] == coordinates.shape[0]
-    if not fits or own.shape[1] > coordinates.shape[2] or own.dtype.kind != "f" or coordinates.dtype != np.float64:
+    if not fits or own.shape[1] > coordinates.shape[2] or _strange(own, coordinates):
         raise BadModelFile(path, f"arrays {own.shape} and {coordinates.shape} that do not fit each other")
     if not (np.isfinite(own).all() and np.isfinite(coordinates).all()):
         raise BadModelFile(path, "numbers that are not finite")

@@ -9,10 +9,10 @@ from typing import Any, Self
 
 import numpy as np
 
-from lightproof.aggregate import combine
+from lightproof.aggregate import RELATIVE, contributions
 from lightproof.errors import BadLabels
 from lightproof.labels import sort_labels
-from lightproof.stack import SubspaceStack, residuals, stack_spans
+from lightproof.stack import SubspaceStack, length_weights, relative_residuals, residuals, stack_spans
 from lightproof.subspaces import PatchSpans, SharedSpan, span_photos
 from lightproof.types import Array, Floats
 
@@ -27,7 +27,7 @@ class People:
     Attributes
     ----------
     settings : dict
-        ``components``, ``span`` and ``aggregate`` are used here.
+        ``components``, ``span``, ``storage``, ``aggregate`` and ``weights`` are used here.
     shared : SharedSpan
         Of the translation vectors.
     spans : dict of label to PatchSpans
@@ -40,11 +40,11 @@ class People:
 
     @classmethod
     def of(cls, vectors: Floats, labels: Sequence[Hashable], shared: SharedSpan, settings: dict[str, Any]) -> Self:
-        """Span everybody's photos; ``vectors`` has shape (n, K, D), ``labels`` length n."""
+        """Span everybody's photos; ``vectors`` has shape (n, copies, K, D), ``labels`` length n."""
         photos: dict[Hashable, list[int]] = {}
         for i, label in enumerate(labels):
             photos.setdefault(label, []).append(i)
-        spans = {label: span_photos(vectors[rows].transpose(1, 0, 2), shared) for label, rows in photos.items()}
+        spans = {label: _span(_side_by_side(vectors[rows]), shared, settings) for label, rows in photos.items()}
         return cls(settings, shared, _ordered(spans))
 
     @cached_property
@@ -52,12 +52,17 @@ class People:
         """Everybody's bases, laid out when first asked for."""
         return stack_spans(list(self.spans.values()), self.settings["components"], self.settings["span"])
 
+    @cached_property
+    def weights(self) -> Floats | None:
+        """What each patch of each person counts, shape (K, C); None if all count alike."""
+        return length_weights(list(self.spans.values())) if self.settings["weights"] == "length" else None
+
     def adding(self, label: Hashable, vectors: Floats) -> Self:
-        """Add photos of one person, new or known; ``vectors`` has shape (L, K, D)."""
-        samples = vectors.transpose(1, 0, 2)
+        """Add photos of one person, new or known; ``vectors`` has shape (L, copies, K, D)."""
+        samples = _side_by_side(vectors)
         if label in self.spans:
             samples = np.concatenate([self.spans[label].samples().astype(samples.dtype), samples], axis=1)
-        return replace(self, spans=_ordered(self.spans | {label: span_photos(samples, self.shared)}))
+        return replace(self, spans=_ordered(self.spans | {label: _span(samples, self.shared, self.settings)}))
 
     def removing(self, label: Hashable) -> Self:
         """Remove one person."""
@@ -66,8 +71,23 @@ class People:
     def nearest(self, vectors: Floats) -> Array:
         """Place of the nearest person of each image, (n, K, D) -> (n,)."""
         blocks = [vectors[start : start + BLOCK] for start in range(0, len(vectors), BLOCK)]
-        rule = self.settings["aggregate"]
-        return np.concatenate([combine(residuals(block, self.stack), rule).argmin(axis=1) for block in blocks])
+        added = (self.contributions(self.distances(block)) for block in blocks)
+        return np.concatenate([each.sum(axis=0).argmin(axis=1) for each in added])
+
+    def distances(self, vectors: Floats) -> Floats:
+        """Distance of each patch to everybody, as the rule that sums them takes it, (n, K, D) -> (K, n, C)."""
+        measured = relative_residuals if self.settings["aggregate"] in RELATIVE else residuals
+        return measured(vectors, self.stack)
+
+    def contributions(self, distances: Floats) -> Floats:
+        """What each patch adds to the decision, shape (K, n, C)."""
+        added = contributions(distances, self.settings["aggregate"])
+        return added if self.weights is None else added * self.weights[:, None, :].astype(added.dtype)
+
+    def contributions_of(self, person: int, distances: Floats) -> Floats:
+        """What each patch adds for one person alone, by a rule that needs no others, shape (K,)."""
+        added = contributions(distances, self.settings["aggregate"])
+        return added if self.weights is None else added * self.weights[:, person].astype(added.dtype)
 
 
 def validated_components(
@@ -77,7 +97,8 @@ def validated_components(
 
     Parameters
     ----------
-    vectors : ndarray of shape (n, K, D)
+    vectors : ndarray of shape (n, copies, K, D)
+        The photos themselves first, then their copies.
     labels : sequence of length n
     shared : SharedSpan
     settings : dict
@@ -98,7 +119,7 @@ def validated_components(
     best, chosen = -1.0, 1
     for count in range(1, max(int(spans.rank.max()) for spans in people.spans.values()) + 1):
         fewer = replace(people, settings=settings | {"components": count})
-        accuracy = float(np.mean(fewer.nearest(vectors[~training]) == truth))
+        accuracy = float(np.mean(fewer.nearest(vectors[~training, 0]) == truth))
         if accuracy > best:
             best, chosen = accuracy, count
     return chosen
@@ -125,6 +146,16 @@ def training_part(labels: Sequence[Hashable], seed: int, single: str = "refused"
             raise BadLabels(f"Label {person!r}", "on 2 or more images for components='validate'", str(len(photos)))
         marked[rng.permutation(photos)[: max(1, len(photos) * 2 // 3)]] = True
     return marked
+
+
+def _side_by_side(vectors: Floats) -> Floats:
+    """Lay the photos of one person and their copies side by side in each patch, (L, copies, K, D) -> (K, -1, D)."""
+    return vectors.reshape(-1, *vectors.shape[2:]).transpose(1, 0, 2)
+
+
+def _span(samples: Floats, shared: SharedSpan, settings: dict[str, Any]) -> PatchSpans:
+    span = span_photos(samples, shared)
+    return span.compact(settings["components"]) if settings["storage"] == "int8" else span
 
 
 def _ordered(spans: dict[Hashable, PatchSpans]) -> dict[Hashable, PatchSpans]:

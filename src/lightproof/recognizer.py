@@ -10,14 +10,13 @@ import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
 
 from lightproof import modelfile
-from lightproof.aggregate import combine, contributions
 from lightproof.errors import BadLabels, BadModelFile, NotFitted, UnknownPerson
 from lightproof.features import PatchRCDT
 from lightproof.images import Images, check_images, refuse_blank
 from lightproof.labels import check_label, check_labels, label_array
 from lightproof.people import BLOCK, People, validated_components
+from lightproof.search import AlignmentSearch
 from lightproof.settings import FEATURE_SETTINGS, PRESETS, check_components, check_settings, plain
-from lightproof.stack import residuals
 from lightproof.subspaces import PatchSpans, SharedSpan
 from lightproof.types import Array, Floats
 
@@ -30,10 +29,11 @@ class FaceRecognizer(ClassifierMixin, BaseEstimator):
 
     Parameters
     ----------
-    preset : {"authors", "paper"}, default="authors"
-        Where every other parameter comes from when it is None. ``"authors"`` does what the released code does,
-        ``"paper"`` what the text says; :data:`lightproof.PRESETS` lists both.
-    size, smoothing, light, gradient, cell, overlap, n_angles, angle_scheme, dtype : default=None
+    preset : {"robust", "fast", "authors", "paper"}, default="robust"
+        Where every other parameter comes from when it is None. ``"robust"`` is the most accurate, ``"fast"`` the
+        cheapest; ``"authors"`` does what the released code does, ``"paper"`` what the text says.
+        :data:`lightproof.PRESETS` lists them.
+    size, smoothing, light, gradient, cell, overlap, n_angles, angle_scheme, detail, dtype : default=None
         How the features are made; see :class:`lightproof.PatchRCDT`.
     span : {"kept", "joint"}, default=None
         How photos and translation vectors make a subspace; see :func:`lightproof.stack.stack_spans`.
@@ -42,8 +42,21 @@ class FaceRecognizer(ClassifierMixin, BaseEstimator):
         (``span="kept"``) or of the sum of singular values (``"joint"``). An int is the number of basis vectors,
         translation vectors included; ``"kept"`` keeps those in any case. ``"validate"`` is the paper's rule: spanned
         by two thirds of each person's photos, the smallest number that names most of the others.
-    aggregate : {"sum", "normalized"}, default=None
+    copies : {"none", "cross", "square"}, default=None
+        Copies of each enrolled photo, moved by about a pixel, that share its span: four, or eight.
+    deformations : {"none", "rotation", "stretch", "shear", "all"}, default=None
+        Linear changes of the gradients whose first order shares the span; see :mod:`lightproof.deformations`.
+    aggregate : {"sum", "normalized", "bounded"}, default=None
         How the distances of all patches become one; see :mod:`lightproof.aggregate`.
+    weights : {"equal", "length"}, default=None
+        Whether every patch of a person counts alike, or by how much there is in it; see
+        :func:`lightproof.stack.length_weights`.
+    search : {"none", "similarity"}, default=None
+        Whether a probe that is not clear is moved, scaled and turned to where it fits each person best; see
+        :mod:`lightproof.search`.
+    storage : {"float", "int8"}, default=None
+        How a person's directions are kept. ``"int8"`` takes a quarter of the room, and keeps no more directions than
+        ``components``: photos added later meet what was kept.
     random_state : int, default=0
         Seed of the split for ``components="validate"``; nothing else is random.
 
@@ -68,7 +81,7 @@ class FaceRecognizer(ClassifierMixin, BaseEstimator):
 
     def __init__(
         self,
-        preset: str = "authors",
+        preset: str = "robust",
         *,
         size: Any = None,
         smoothing: str | None = None,
@@ -78,9 +91,15 @@ class FaceRecognizer(ClassifierMixin, BaseEstimator):
         overlap: int | None = None,
         n_angles: int | None = None,
         angle_scheme: str | None = None,
+        detail: Any = None,
         span: str | None = None,
         components: Any = None,
+        copies: str | None = None,
+        deformations: str | None = None,
         aggregate: str | None = None,
+        weights: str | None = None,
+        search: str | None = None,
+        storage: str | None = None,
         dtype: str | None = None,
         random_state: int = 0,
     ) -> None:
@@ -93,9 +112,15 @@ class FaceRecognizer(ClassifierMixin, BaseEstimator):
         self.overlap = overlap
         self.n_angles = n_angles
         self.angle_scheme = angle_scheme
+        self.detail = detail
         self.span = span
         self.components = components
+        self.copies = copies
+        self.deformations = deformations
         self.aggregate = aggregate
+        self.weights = weights
+        self.search = search
+        self.storage = storage
         self.dtype = dtype
         self.random_state = random_state
 
@@ -122,7 +147,7 @@ class FaceRecognizer(ClassifierMixin, BaseEstimator):
         images = extractor.check(X)
         refuse_blank(images)
         labels = check_labels(y, len(images))
-        vectors = extractor.patch_vectors(images)
+        vectors = extractor.enrolled_vectors(images, settings["copies"], settings["deformations"])
         shared = SharedSpan.of(extractor.translation_)
         if settings["components"] == "validate":
             settings["components"] = validated_components(vectors, labels, shared, settings, int(self.random_state))
@@ -146,7 +171,9 @@ class FaceRecognizer(ClassifierMixin, BaseEstimator):
             return self.fit(images, [label] * len(check_images(images)))
         checked = self._extractor.check(images)
         refuse_blank(checked)
-        return self._adopt(self._people.adding(label, self._extractor.patch_vectors(checked)))
+        settings = self.settings_
+        vectors = self._extractor.enrolled_vectors(checked, settings["copies"], settings["deformations"])
+        return self._adopt(self._people.adding(label, vectors))
 
     def forget(self, label: Hashable) -> Self:
         """Remove one person; nobody else is touched.
@@ -173,8 +200,7 @@ class FaceRecognizer(ClassifierMixin, BaseEstimator):
         ndarray of shape (n, C)
         """
         self._known("distances")
-        rule = self.settings_["aggregate"]
-        return np.concatenate([combine(block, rule) for block in self._patch_residuals(X)])
+        return np.concatenate([added.sum(axis=0) for _, added in self._compared(X)])
 
     def patch_distances(self, X: Images) -> Floats:
         r"""Distance :math:`d_k^c` of each patch of each image to each person's subspace.
@@ -188,7 +214,7 @@ class FaceRecognizer(ClassifierMixin, BaseEstimator):
         ndarray of shape (n, K, C)
         """
         self._known("patch_distances")
-        return np.concatenate([block.transpose(1, 0, 2) for block in self._patch_residuals(X)])
+        return np.concatenate([distances.transpose(1, 0, 2) for distances, _ in self._compared(X)])
 
     def patch_contributions(self, X: Images) -> Floats:
         """Part of each patch in :meth:`distances`: summed over the patches, they are the distances.
@@ -202,8 +228,7 @@ class FaceRecognizer(ClassifierMixin, BaseEstimator):
         ndarray of shape (n, K, C)
         """
         self._known("patch_contributions")
-        rule = self.settings_["aggregate"]
-        return np.concatenate([contributions(block, rule).transpose(1, 0, 2) for block in self._patch_residuals(X)])
+        return np.concatenate([added.transpose(1, 0, 2) for _, added in self._compared(X)])
 
     def predict(self, X: Images) -> Array:
         """Name the nearest person of each image.
@@ -286,7 +311,8 @@ class FaceRecognizer(ClassifierMixin, BaseEstimator):
             check_settings(cls.__name__, settings)
             check_components(cls.__name__, settings["components"])
             # Before anything of that length is made: a header may ask for any number of angles.
-            if any(own.shape[2] != settings["n_angles"] * settings["cell"] ** 2 for own, _ in arrays.values()):
+            numbers = settings["cell"] ** 2 if settings["detail"] == "all" else settings["detail"]
+            if any(own.shape[2] != settings["n_angles"] * numbers for own, _ in arrays.values()):
                 raise BadModelFile(path, "arrays of other patches than the settings ask for")
             extractor = PatchRCDT(**{name: settings[name] for name in FEATURE_SETTINGS}).lay_grid(facts["shape"])
         except BadModelFile:
@@ -298,8 +324,9 @@ class FaceRecognizer(ClassifierMixin, BaseEstimator):
             fits = own.shape[::2] == (extractor.grid_.n_patches, extractor.translation_.shape[1])
             if not fits or coordinates.shape[2] != len(shared.vectors) + own.shape[1]:
                 raise BadModelFile(path, f"arrays of other patches than the settings ask for, for {label!r}")
-            if own.dtype != np.dtype(settings["dtype"]):
-                raise BadModelFile(path, f"{own.dtype} numbers where the settings say {settings['dtype']}")
+            kind = settings["dtype"] if settings["storage"] == "float" else settings["storage"]
+            if own.dtype != np.dtype(kind):
+                raise BadModelFile(path, f"{own.dtype} numbers where the settings say {kind}")
         spans = {label: PatchSpans(own, coordinates, shared) for label, (own, coordinates) in arrays.items()}
         recognizer._extractor, recognizer._params = extractor, plain(recognizer.get_params())
         return recognizer._adopt(People(settings, shared, spans))
@@ -308,6 +335,7 @@ class FaceRecognizer(ClassifierMixin, BaseEstimator):
         """Take on a whole new state at once, so that an error before this line changes nothing."""
         self._people, self.settings_, self.grid_ = people, people.settings, self._extractor.grid_
         self.classes_ = label_array(list(people.spans))
+        self._search = AlignmentSearch(self._extractor) if self.settings_["search"] == "similarity" else None
         return self
 
     def _known(self, wanted: str) -> People:
@@ -315,12 +343,17 @@ class FaceRecognizer(ClassifierMixin, BaseEstimator):
             raise NotFitted(type(self).__name__, wanted, "fit or enroll")
         return self._people
 
-    def _patch_residuals(self, X: Images) -> Iterator[Floats]:
-        """Yield the patch distances of some images at a time, shape (K, b, C)."""
+    def _compared(self, X: Images) -> Iterator[tuple[Floats, Floats]]:
+        """Yield the distances of the patches of some images at a time, and what each adds, both (K, b, C)."""
         images = self._extractor.check(X)
         refuse_blank(images)
         for start in range(0, len(images), BLOCK):
-            yield residuals(self._extractor.vectors_of(images[start : start + BLOCK]), self._people.stack)
+            pictures = self._extractor.unlit(images[start : start + BLOCK])
+            distances = self._people.distances(self._extractor.describe(pictures))
+            added = self._people.contributions(distances)
+            if self._search is not None:
+                self._search.improve(pictures, distances, added, self._people)
+            yield distances, added
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "_people") and len(self._people.spans) > 0

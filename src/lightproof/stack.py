@@ -8,7 +8,7 @@ from typing import Final
 
 import numpy as np
 
-from lightproof.subspaces import PatchSpans, count_components
+from lightproof.subspaces import PatchSpans, count_components, decoded
 from lightproof.types import Array, Floats, Ints
 
 SPANS: Final = ("kept", "joint")
@@ -25,20 +25,57 @@ class SubspaceStack:
     ----------
     columns : ndarray of shape (K, D, t + depth * C)
         The t shared directions, then the first direction of everybody, the second of everybody, and so on; 0 where a
-        person has fewer. In a patch whose spans do not hold the shared directions, those are 0 too.
+        person has fewer. In a patch whose spans do not hold the shared directions, those are 0 too. Whole numbers
+        where the spans are compact.
     n_shared : int
     n_people : int
     """
 
-    columns: Floats
+    columns: Array
     n_shared: int
     n_people: int
+
+    def of_patches(self, some: slice) -> SubspaceStack:
+        """Return the part of some patches, in unit vectors."""
+        return SubspaceStack(decoded(self.columns[some], axis=1), self.n_shared, self.n_people)
+
+    def take(self, people: Ints, depth: int) -> Floats:
+        """Return the first own directions of some people as unit vectors, shape (K, D, depth, p)."""
+        first = np.arange(self.n_shared, self.columns.shape[2], self.n_people)[:depth]
+        return decoded(self.columns.take(first[:, None] + people, axis=2), axis=1)
+
+    @property
+    def depth(self) -> int:
+        """Own directions of a person, at most."""
+        return int(self.columns.shape[2] - self.n_shared) // self.n_people
 
     def basis(self, patch: Array, person: Array) -> Floats:
         """Return the bases of some (patch, person) pairs, shape (p, t + depth, D)."""
         shared = np.broadcast_to(np.arange(self.n_shared), (len(patch), self.n_shared))
         own = np.arange(self.n_shared, self.columns.shape[2], self.n_people) + person[:, None]
         return self.columns[patch[:, None], :, np.concatenate([shared, own], axis=1)]
+
+
+def length_weights(people: Sequence[PatchSpans]) -> Floats:
+    r"""Weigh a patch of a person by how much there is in it: the weights :math:`p_k` of eq. (dis), shape (K, C).
+
+    :math:`p_k \propto l_k / (l_k + \tilde l)` with the length :math:`l_k` of the photos' vectors in the patch and its
+    median over the patches; the mean over the patches is 1. Bare skin says less than an eye, and this is known from
+    the enrolled photos alone.
+
+    Parameters
+    ----------
+    people : sequence of PatchSpans
+
+    Returns
+    -------
+    ndarray of shape (K, C), float32
+    """
+    lengths = np.sqrt([person.own_variance.sum(axis=1) for person in people]).T
+    say = lengths / (lengths + np.median(lengths, axis=0) + np.finfo(float).tiny)
+    mean = say.mean(axis=0)
+    weights: Floats = np.divide(say, mean, out=np.ones_like(say), where=mean > 0)
+    return weights.astype(np.float32)
 
 
 def stack_spans(people: Sequence[PatchSpans], components: float | int, span: str) -> SubspaceStack:
@@ -96,8 +133,40 @@ def residuals(vectors: Floats, stack: SubspaceStack) -> Floats:
     out = np.empty((vectors.shape[1], len(vectors), stack.n_people), vectors.dtype)
     for start in range(0, len(out), PATCHES):
         some = slice(start, start + PATCHES)
-        _measure(vectors[:, some], SubspaceStack(stack.columns[some], stack.n_shared, stack.n_people), out[some])
+        _measure(vectors[:, some], stack.of_patches(some), out[some])
     return out
+
+
+def relative_residuals(vectors: Floats, stack: SubspaceStack) -> Floats:
+    """Distance of each vector to each subspace over the vector's own length: the sine of the angle between them.
+
+    The length is that of what lies beyond the shared directions. A vector with nothing there has a distance of 1 to
+    everybody.
+
+    Parameters
+    ----------
+    vectors : ndarray of shape (n, K, D)
+    stack : SubspaceStack
+
+    Returns
+    -------
+    ndarray of shape (K, n, C)
+    """
+    distances = residuals(vectors, stack)
+    length = _length_beyond(vectors, stack.columns[:, :, : stack.n_shared])[:, :, None]
+    sines: Floats = np.divide(distances, length, out=np.ones_like(distances), where=length > 0)
+    return np.minimum(sines, 1, out=sines)
+
+
+def _length_beyond(vectors: Floats, shared: Floats) -> Floats:
+    """Length of what vectors have at right angles to the shared directions, 0 where it may be rounding, (K, n)."""
+    patchwise = vectors.transpose(1, 0, 2)
+    if shared.shape[2] == 0:
+        return np.asarray(np.sqrt(np.vecdot(patchwise, patchwise)))
+    rest = patchwise - np.matmul(np.matmul(patchwise, shared), shared.transpose(0, 2, 1))
+    length: Floats = np.sqrt(np.vecdot(rest, rest))
+    rounding = 8 * np.finfo(vectors.dtype).eps * np.sqrt(np.vecdot(patchwise, patchwise))
+    return np.where(length > rounding, length, 0)
 
 
 def _measure(vectors: Floats, stack: SubspaceStack, out: Floats) -> None:

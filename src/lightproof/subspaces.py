@@ -11,11 +11,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import NamedTuple, Self
+from typing import Final, NamedTuple, Self
 
 import numpy as np
 
-from lightproof.types import Floats, Ints
+from lightproof.types import Array, Floats, Ints
+
+LEVELS: Final = 127
+"""Whole numbers on either side of 0 that a direction is rounded to."""
 
 
 class Directions(NamedTuple):
@@ -99,6 +102,16 @@ def count_components(weights: Floats, components: float | int) -> Ints:
     return needed
 
 
+def decoded(own: Array, axis: int) -> Floats:
+    """Return directions as unit vectors: whole numbers are scaled along ``axis``, floats are so already."""
+    if own.dtype != np.int8:
+        return own
+    numbers = own.astype(np.float32)
+    length = np.sqrt(np.square(numbers).sum(axis=axis, keepdims=True))
+    units: Floats = np.divide(numbers, length, out=numbers, where=length > 0)
+    return units
+
+
 @dataclass(frozen=True, eq=False)
 class SharedSpan:
     """The vectors that are in everybody's span, and an orthonormal basis of them.
@@ -131,25 +144,42 @@ class PatchSpans:
     Attributes
     ----------
     own : ndarray of shape (K, r, D)
-        Orthonormal directions of the photos at right angles to the shared ones, the strongest first.
-    coordinates : ndarray of shape (K, L, t + r), float64
+        Orthonormal directions of the photos at right angles to the shared ones, the strongest first. Whole numbers
+        (int8) are directions too, of any length: see :meth:`compact`.
+    coordinates : ndarray of shape (K, L, t + r)
         The photos in the basis of the t shared and r own directions.
     shared : SharedSpan
     """
 
-    own: Floats
+    own: Array
     coordinates: Floats
     shared: SharedSpan
+
+    def compact(self, most: int) -> Self:
+        """Keep at most ``most`` directions, in whole numbers, and in place of the photos as many that span the same.
+
+        Only for spans without shared directions.
+        """
+        own, strengths = self.own[:, :most], np.sqrt(self.own_variance[:, :most])
+        largest = np.abs(own).max(axis=-1, keepdims=True)
+        codes = np.rint(own * np.divide(LEVELS, largest, out=np.zeros_like(largest), where=largest > 0))
+        stand_ins = strengths[:, :, None] * np.eye(own.shape[1])
+        return type(self)(codes.astype(np.int8), stand_ins.astype(np.float16), self.shared)
+
+    @property
+    def directions(self) -> Floats:
+        """Own directions as unit vectors, shape (K, r, D)."""
+        return decoded(self.own, axis=-1)
 
     @property
     def n_shared(self) -> int:
         """Number of shared directions, t."""
         return len(self.shared.vectors)
 
-    @cached_property
+    @property
     def own_variance(self) -> Floats:
         """Variance of the photos about the origin along each own direction, shape (K, r)."""
-        return np.asarray(np.sum(np.square(self.coordinates[:, :, self.n_shared :]), axis=1))
+        return np.asarray(np.sum(np.square(self.coordinates[:, :, self.n_shared :], dtype=np.float64), axis=1))
 
     @cached_property
     def rank(self) -> Ints:
@@ -174,7 +204,7 @@ class PatchSpans:
 
     def _lift(self, coordinates: Floats) -> Floats:
         t = self.n_shared
-        return np.asarray(coordinates[:, :, :t] @ self.shared.vectors + coordinates[:, :, t:] @ self.own)
+        return np.asarray(coordinates[:, :, :t] @ self.shared.vectors + coordinates[:, :, t:] @ self.directions)
 
 
 def span_photos(samples: Floats, shared: SharedSpan) -> PatchSpans:

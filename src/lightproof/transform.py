@@ -162,6 +162,35 @@ def flatten(transform: Array) -> Array:
     return transform.reshape(*transform.shape[:-2], -1)
 
 
+def cosines(n_points: int, detail: int) -> Floats:
+    r"""Orthonormal cosines that describe a sorted projection: :math:`\cos(\pi j (n + 1/2) / N)`, j = 1, ..., detail.
+
+    A sorted projection is a smooth rising curve, so a few of them hold nearly all of it. The constant, j = 0, is left
+    out: it is all that a translation of the cloud changes, so what remains is at right angles to
+    :func:`translation_vectors`.
+
+    Parameters
+    ----------
+    n_points : int
+        Points per patch, N.
+    detail : int
+        Number of cosines, 1 to N - 1.
+
+    Returns
+    -------
+    ndarray of shape (detail, N)
+
+    Examples
+    --------
+    >>> cosines(4, 2).sum(axis=1).round(12).tolist()
+    [0.0, 0.0]
+    """
+    if not is_whole(detail, 1) or detail >= n_points:
+        raise BadParameter("cosines", "detail", f"an int from 1 to N - 1 = {n_points - 1}", detail)
+    waves = np.cos(np.pi / n_points * np.outer(np.arange(1, detail + 1), np.arange(n_points) + 0.5))
+    return np.asarray(np.sqrt(2 / n_points) * waves)
+
+
 def translation_vectors(angles: Floats, n_points: int) -> Floats:
     r"""The set :math:`\mathbb U_T` of eq. (subspace): what adding a constant gradient does to a flattened R-CDT.
 

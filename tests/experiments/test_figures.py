@@ -212,8 +212,10 @@ def test_patch_accuracies_do_not_depend_on_the_blocks(monkeypatch):
     assert stub.asked == [3, 3, 1]
 
 
-def test_patch_accuracies_of_a_recognizer_equal_a_plain_loop(people, split):
-    recognizer = FaceRecognizer(cell=16, overlap=0).fit(people.images[split.gallery], people.labels[split.gallery])
+@pytest.mark.parametrize("preset", ["robust", "authors"])
+def test_patch_accuracies_of_a_recognizer_equal_a_plain_loop(people, split, preset):
+    recognizer = FaceRecognizer(preset, size=(64, 64), cell=16, overlap=0)
+    recognizer.fit(people.images[split.gallery], people.labels[split.gallery])
     probes = split.probes[2][:9]
     distances = recognizer.patch_distances(people.images[probes])
     found = patch_accuracies(recognizer, people.images[probes], people.labels[probes])

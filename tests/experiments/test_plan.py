@@ -125,7 +125,9 @@ def test_a_preset_that_is_not_of_the_paper_is_a_method_of_its_own_name():
 
 
 def test_an_unknown_preset_is_answered_with_the_nearest():
-    with pytest.raises(UnknownName, match=r"^The preset must be one of authors, .*; got 'autors'. Did you mean 'auth"):
+    with pytest.raises(
+        UnknownName, match=r"^The preset must be one of .*, authors, .*; got 'autors'\. Did you mean 'auth"
+    ):
         methods_of_preset("autors")
 
 

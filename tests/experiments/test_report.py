@@ -27,7 +27,7 @@ def kept(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def chapter(people, kept):
-    methods = [METHODS["hog"], METHODS["rcdt"]]
+    methods = [METHODS["hog"], METHODS["log-rcdt"]]
     plan = make_plan("rendered", people, methods, ["full", "outer"])
     return Chapter("rendered", people, run_all(plan, people, kept))
 

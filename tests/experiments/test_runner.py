@@ -40,7 +40,7 @@ def test_a_result_is_what_fit_and_predict_say(people, tmp_path):
     (result,) = run_all([experiment(METHODS["log-rcdt"])], people, Cache(tmp_path))
     split = yale_test_2(0).split(people)
     images = bring_to_size(people.images, (64, 64), np.float32)
-    recognizer = FaceRecognizer(light="log").fit(images[split.gallery], people.labels[split.gallery])
+    recognizer = FaceRecognizer("authors", light="log").fit(images[split.gallery], people.labels[split.gallery])
     for subset, probes in split.probes.items():
         expected = recognizer.predict(images[probes]) == people.labels[probes]
         np.testing.assert_array_equal(result.outcome.hits[0][subset], expected)

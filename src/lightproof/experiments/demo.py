@@ -18,13 +18,13 @@ from lightproof.types import Array, Floats
 SEVERITIES: Final = {1: "mild", 2: "slanting", 3: "side", 4: "behind or above"}
 """Names of the subsets of the lights: up to 25 degrees aside, up to 60, up to 95, and farther or straight above."""
 
-OURS: Final = "lightproof, log"
+OURS: Final = "lightproof"
 
 METHODS: Final[dict[str, Callable[[], Any]]] = {
     "raw pixels, nearest": pixel_neighbor,
     "HoG, nearest": hog_neighbor,
-    "lightproof": FaceRecognizer,
-    OURS: lambda: FaceRecognizer(light="log"),
+    "the paper's method, log": lambda: FaceRecognizer("authors", light="log"),
+    OURS: FaceRecognizer,
 }
 
 

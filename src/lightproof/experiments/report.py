@@ -43,7 +43,7 @@ TITLES: Final = {
     "rendered": "Rendered faces",
 }
 
-MAPPED: Final = ("weberface", "mslde", "gradientface", "log-dct", "log-hog", "lbp", "rcdt", "log-rcdt")
+MAPPED: Final = ("weberface", "mslde", "gradientface", "log-dct", "log-hog", "lbp", "log-rcdt", "robust")
 """The methods on the map of lights: no more than can be seen side by side."""
 
 COLUMNS: Final = [column.name for column in fields(Row)] + ["difference"]
@@ -145,7 +145,7 @@ def figures_of(chapter: Chapter) -> Iterator[Picture]:
     mapped = _light_map(chapter)
     if mapped is not None:
         yield mapped
-    recognizer = FaceRecognizer(light="log")
+    recognizer = FaceRecognizer("authors", light="log")
     recognizer.fit(chapter.faces.images[split.gallery], chapter.faces.labels[split.gallery])
     yield decision_figure(recognizer, chapter.faces, split)
     yield from paper_figures(chapter.faces, split)
