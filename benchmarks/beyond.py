@@ -2,8 +2,8 @@
 
     python -m benchmarks.beyond path/to/CroppedYale docs/results/beyond.json
 
-Extended Yale B, Test 2, the mean over three of the 11 gallery lights. Settings were chosen on the people with odd numbers; the
-even ones are what the choice is judged by. Rows that the file has already are not run again.
+Extended Yale B, Test 2, the mean over three of the 11 gallery lights. Settings were chosen on the people with odd
+numbers; the even ones are what the choice is judged by. Rows that the file has already are not run again.
 """
 
 from __future__ import annotations

@@ -332,7 +332,8 @@ def test_a_search_has_its_price_in_every_patch(gallery, side, weights):
     assert changed.any()
     assert search.PRICE > 0
     say = np.ones((len(after), 1, 8)) if weights == "equal" else length_weights(list(known.spans.values()))[:, None]
-    assert_allclose(added[:, changed], (say * bounded(after))[:, changed] + search.PRICE, atol=1e-5)
+    expected = 1 - say * (1 - bounded(after)) + search.PRICE
+    assert_allclose(added[:, changed], expected[:, changed], atol=1e-5)
 
 
 def test_what_the_patches_add_sums_to_the_distances_after_a_search(searching, resting, side):
@@ -436,3 +437,10 @@ def test_steps_of_a_climb_are_in_one_or_two_numbers_and_standing_still():
     assert len(np.unique(steps, axis=0)) == len(steps)
     assert (steps == 0).all(axis=1).sum() == 1
     assert_array_equal(np.sort(steps, axis=0), np.sort(-steps, axis=0))
+
+
+def test_who_is_still_far_after_a_search_is_not_believed(searching, resting, side, monkeypatch):
+    probes = askew(side.images)
+    assert not np.array_equal(searching.distances(probes), resting.distances(probes))
+    monkeypatch.setattr(search, "BELIEVED", 0.0)
+    assert_array_equal(searching.distances(probes), resting.distances(probes))

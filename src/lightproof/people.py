@@ -82,12 +82,12 @@ class People:
     def contributions(self, distances: Floats) -> Floats:
         """What each patch adds to the decision, shape (K, n, C)."""
         added = contributions(distances, self.settings["aggregate"])
-        return added if self.weights is None else added * self.weights[:, None, :].astype(added.dtype)
+        return added if self.weights is None else _weighed(added, self.weights[:, None, :])
 
     def contributions_of(self, person: int, distances: Floats) -> Floats:
         """What each patch adds for one person alone, by a rule that needs no others, shape (K,)."""
         added = contributions(distances, self.settings["aggregate"])
-        return added if self.weights is None else added * self.weights[:, person].astype(added.dtype)
+        return added if self.weights is None else _weighed(added, self.weights[:, person])
 
 
 def validated_components(
@@ -146,6 +146,18 @@ def training_part(labels: Sequence[Hashable], seed: int, single: str = "refused"
             raise BadLabels(f"Label {person!r}", "on 2 or more images for components='validate'", str(len(photos)))
         marked[rng.permutation(photos)[: max(1, len(photos) * 2 // 3)]] = True
     return marked
+
+
+def _weighed(added: Floats, weights: Floats) -> Floats:
+    """Weigh what patches add below 1, in place of all of it.
+
+    The weights of a person add up to the number of patches, so the sum is the same; but a patch that is far from two
+    people then adds 1 to both, and does not speak for the one in whose photo it weighs less.
+    """
+    added = added - 1
+    added *= weights.astype(added.dtype)
+    added += 1
+    return added
 
 
 def _side_by_side(vectors: Floats) -> Floats:
