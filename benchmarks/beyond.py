@@ -111,6 +111,11 @@ def _beside() -> Iterator[Trial]:
         yield Trial("beside", title, "robust", {"search": "none", **change})
 
 
+def all_trials() -> list[Trial]:
+    """Every row of both tables."""
+    return [*_steps(), *_beside()]
+
+
 def run(trial: Trial, pictures: Floats, labels: Array, splits: list[Split]) -> dict[str, float]:
     """Accuracy in percent by subset and over all, the mean of the galleries."""
     settings = {name: value for name, value in trial.change.items() if name != "size"}
@@ -143,7 +148,7 @@ def main(data: str, out: str) -> None:
     splits = {name: [p.split(faces) for p in protocols] for name, protocols in PEOPLE.items()}
     wanted = [
         (trial, people, frame, alignment)
-        for trial in [*_steps(), *_beside()]
+        for trial in all_trials()
         for frame, alignment in [*VIEWS, *([JITTERED] if trial.jittered else [])]
         for people in PEOPLE
         if (trial.part, trial.title, people, frame, alignment) not in known

@@ -1,4 +1,4 @@
-"""Lights, sums and copies that were tried and not kept; importing this enters them by name, for benchmarks.beyond."""
+"""Lights, sums and copies that were tried and not kept, for benchmarks.beyond."""
 
 from __future__ import annotations
 
@@ -15,7 +15,8 @@ from lightproof.types import Floats
 
 
 def recognizer(preset: str, size: tuple[int, ...], settings: dict[str, Any]) -> FaceRecognizer:
-    """Make a recognizer for pictures of one size; whoever calls this has the trials by name."""
+    """Make a recognizer for pictures of one size that knows the trials by name."""
+    enter()
     return FaceRecognizer(preset, size=tuple(size), **settings)
 
 
@@ -56,20 +57,23 @@ def normalized_bounded(sines: Floats) -> Floats:
     return AGGREGATES["bounded"](sines / (2 * np.median(sines, axis=2, keepdims=True) + sines.dtype.type(1e-6)))
 
 
-LIGHTS["self-quotient"] = self_quotient
-LIGHTS["local-contrast"] = local_contrast
-LIGHTS["tan-triggs-half"] = lambda images: tan_triggs(images, images.shape[-2] / ROWS_OF_A_PIXEL / 2)
-LIGHTS["tan-triggs-wide"] = lambda images: tan_triggs(images, images.shape[-2] / ROWS_OF_A_PIXEL * 1.5)
-
 WEIGHTED: Final = {"spread over people": spread_weighted, "same median everywhere": normalized_bounded}
-TRIED_SUMS: Final = {
+
+SUMS: Final = {
     "relative-sum": lambda sines: sines,
     "relative-log": lambda sines: np.log(sines + sines.dtype.type(0.001)),
     "bounded-3": _bounded(3),
     "bounded-12": _bounded(12),
     **WEIGHTED,
 }
-AGGREGATES.update(TRIED_SUMS)
-RELATIVE.update(TRIED_SUMS)
 
-COPIES["turned"] = (*COPIES["cross"], (0, 0, 0.04, 0), (0, 0, -0.04, 0), (0, 0, 0, 0.04), (0, 0, 0, -0.04))
+
+def enter() -> None:
+    """Make the trials known by name."""
+    LIGHTS["self-quotient"], LIGHTS["local-contrast"] = self_quotient, local_contrast
+    LIGHTS["tan-triggs-half"] = lambda images: tan_triggs(images, images.shape[-2] / ROWS_OF_A_PIXEL / 2)
+    LIGHTS["tan-triggs-wide"] = lambda images: tan_triggs(images, images.shape[-2] / ROWS_OF_A_PIXEL * 1.5)
+    AGGREGATES.update(SUMS)
+    RELATIVE.update(SUMS)
+    turned = ((0, 0, 0.04, 0), (0, 0, -0.04, 0), (0, 0, 0, 0.04), (0, 0, 0, -0.04))
+    COPIES["turned"] = (*COPIES["cross"], *turned)
