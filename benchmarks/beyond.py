@@ -66,7 +66,8 @@ def _steps() -> Iterator[Trial]:
     ]
     for title, more in further:
         change |= more
-        yield Trial("steps", title, "authors", dict(change), jittered=title.startswith(("four", "directions")))
+        yield Trial("steps", title, "authors", dict(change), jittered=title.startswith("directions"))
+    yield Trial("steps", "patches weighed by their length", "robust", {"search": "none"}, jittered=True)
     yield Trial("steps", "search over similarities: robust", "robust", {}, jittered=True)
     yield Trial("steps", "fast", "fast", {}, jittered=True)
 
@@ -134,9 +135,10 @@ def as_markdown(rows: list[dict[str, Any]], part: str) -> str:
     columns = [(people, *view) for view in views for people in PEOPLE]
     head = [f"{people}, {'jittered' if alignment == 'jittered' else frame}" for people, frame, alignment in columns]
     lines = [["", *head], ["---"] * (1 + len(head))]
-    for title in dict.fromkeys(key[0] for key in found):
-        cells = [found.get((title, *column)) for column in columns]
-        lines.append([title, *("" if cell is None else f"{cell:.2f}" for cell in cells)])
+    for trial in all_trials():
+        if trial.part == part:
+            cells = [found.get((trial.title, *column)) for column in columns]
+            lines.append([trial.title, *("" if cell is None else f"{cell:.2f}" for cell in cells)])
     return "\n".join("| " + " | ".join(line) + " |" for line in lines)
 
 

@@ -42,7 +42,7 @@ PRESETS: Final[dict[str, dict[str, Any]]] = {
     },
     # Much cheaper, for aligned faces.
     "fast": {
-        "size": (64, 56),
+        "size": (72, 63),
         "smoothing": "float",
         "light": "tan-triggs",
         "gradient": "sobel",
@@ -50,7 +50,7 @@ PRESETS: Final[dict[str, dict[str, Any]]] = {
         "overlap": 1,
         "n_angles": 3,
         "angle_scheme": "uniform",
-        "detail": 4,
+        "detail": 3,
         "span": "kept",
         "components": 2,
         "copies": "cross",

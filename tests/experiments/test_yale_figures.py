@@ -5,11 +5,14 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from lightproof import FaceRecognizer
+from lightproof.datasets.protocols import yale_test_2
 from lightproof.experiments.cache import Cache
 from lightproof.experiments.methods import METHODS
 from lightproof.experiments.plan import make_plan
 from lightproof.experiments.rows import rows_of
 from lightproof.experiments.runner import run_all
+from lightproof.faces import jitter_by_eyes
 
 pytestmark = pytest.mark.data
 
@@ -85,3 +88,26 @@ def test_the_rim_of_the_picture_alone_names_far_more_people_than_a_guess_would(f
 def test_eyes_as_a_detector_finds_them_cost_the_methods_of_the_paper_most_of_their_answers(found):
     measured = found("log + R-CDT + NS", "Test 2", "jittered, mean of 11")
     np.testing.assert_allclose(measured, [50.1, 40.4, 33.8, 35.4], atol=0.5)
+
+
+def test_robust_one_photo_mean_over_all_gallery_lights(found):
+    measured = found("robust", "Test 2", "mean of 11")
+    assert (np.array(measured) >= [99.9, 99.4, 98.3, 99.3]).all(), measured
+
+
+def test_robust_all_training_photos(found):
+    measured = found("robust", "Test 1", "all training photos")
+    assert (np.array(measured) >= [100, 99.8, 99.0, 99.6]).all(), measured
+
+
+def test_the_search_brings_back_crops_whose_eyes_are_off(yale):
+    split = yale_test_2("authors").split(yale)
+    askew = jitter_by_eyes(yale.images)
+    probes = np.concatenate(list(split.probes.values()))[::10]
+
+    def score(**settings):
+        recognizer = FaceRecognizer(**settings).fit(askew[split.gallery], yale.labels[split.gallery])
+        return recognizer.score(askew[probes], yale.labels[probes])
+
+    assert score() > 0.9
+    assert score(search="none") < 0.7
