@@ -56,7 +56,7 @@ def test_the_demo_prints_a_table_and_writes_a_report(tmp_path):
     rows = json.loads((tmp_path / "rows.json").read_text())
     assert {row["severity"] for row in rows} == {1, 2, 3, 4}
     assert {row["n"] for row in rows} == {30, 54, 36, 39}
-    best = {row["severity"]: row["accuracy"] for row in rows if row["method"] == "lightproof, log"}
+    best = {row["severity"]: row["accuracy"] for row in rows if row["method"] == "lightproof"}
     assert best[1] == 100
 
 

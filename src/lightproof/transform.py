@@ -182,8 +182,8 @@ def cosines(n_points: int, detail: int) -> Floats:
 
     Examples
     --------
-    >>> cosines(4, 2).sum(axis=1).round(12).tolist()
-    [0.0, 0.0]
+    >>> cosines(2, 1).round(3).tolist()
+    [[0.707, -0.707]]
     """
     if not is_whole(detail, 1) or detail >= n_points:
         raise BadParameter("cosines", "detail", f"an int from 1 to N - 1 = {n_points - 1}", detail)
