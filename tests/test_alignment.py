@@ -139,7 +139,7 @@ def test_every_picture_has_a_similarity_of_its_own(rng):
     found = warp(pictures, each)
     for i in range(3):
         assert_array_equal(found[i], warp(pictures[i : i + 1], each[i : i + 1])[0])
-    with pytest.raises(ValueError, match="broadcast"):
+    with pytest.raises(ValueError, match="shorter"):
         warp(pictures, each[:2])
 
 
