@@ -107,9 +107,11 @@ def decoded(own: Array, axis: int) -> Floats:
     if own.dtype != np.int8:
         return own
     numbers = own.astype(np.float32)
-    length = np.sqrt(np.square(numbers).sum(axis=axis, keepdims=True))
-    units: Floats = np.divide(numbers, length, out=numbers, where=length > 0)
-    return units
+    first = np.moveaxis(numbers, axis, 0)
+    square = np.einsum("d...,d...->...", first, first)
+    # Whole numbers: a square is 0 or at least 1.
+    first *= 1 / np.sqrt(np.maximum(square, 1))
+    return numbers
 
 
 @dataclass(frozen=True, eq=False)
