@@ -1,0 +1,14 @@
+"""File -> grey image; the only door for image formats.
+
+What comes through this door may have been made to hurt. So a path is read only when it is a plain file, and only up to
+a limit; the format is told by the contents, never by the name; the size is looked up in the header before a pixel is
+unpacked; and whatever goes wrong leaves as one `BadImage` with one sentence.
+"""
+
+from lightproof.pixels.bare import read_raw_grey
+from lightproof.pixels.door import read_grey
+from lightproof.pixels.files import MOST_BYTES
+from lightproof.pixels.grey import BEHIND
+from lightproof.pixels.guards import MOST_PIXELS, MOST_SIDE
+
+__all__ = ["BEHIND", "MOST_BYTES", "MOST_PIXELS", "MOST_SIDE", "read_grey", "read_raw_grey"]
