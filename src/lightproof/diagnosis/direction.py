@@ -1,0 +1,125 @@
+"""Where the main light stands, read off a face by its likeness to rendered faces under known lights.
+
+A few made-up people are rendered under a grid of lights when the first face comes. The face and every rendering are
+shrunk to 16 x 14 pixels; their light is compared there, and the directions of the likest renderings are averaged.
+Nothing is trained on photographs.
+
+Three things make the comparison care for the light and for little else. The logarithm of the picture over its mean,
+brought to one spread, forgets the gain of the camera and most of its gamma. The part of it that changes its sign in the
+mirror counts twice as much as the part that stays: hair, brows and beard lie on both sides alike, a light on the side
+does not. And every rendering stands beside its mirror image, so a mirrored face has the mirrored light.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Final
+
+import numpy as np
+
+from lightproof.images import bring_to_size
+from lightproof.types import Array, Floats
+
+SIZE: Final = (16, 14)
+"""Rows and columns on which the light is compared; on finer ones the person shows more than the light."""
+
+PEOPLE: Final = 6
+SEED: Final = 77
+
+STEP: Final = 15.0
+"""Degrees between neighboring lights of the grid."""
+
+FARTHEST: Final = 135.0
+"""Largest azimuth of the grid; nothing on a face tells lights farther behind it apart."""
+
+LOWEST: Final = -45.0
+
+SYMMETRIC: Final = 0.5
+"""Weight of the part of a face that is the same in the mirror."""
+
+REACH: Final = 0.05
+"""How fast a rendering loses weight: by 1 / e when it is this share farther away (squared) than the nearest one."""
+
+LEAST_CONTRAST: Final = 0.03
+"""Spread of the shrunk face below which there is no light and shade to read."""
+
+LEAST_LIKENESS: Final = 0.6
+"""Squared distance to the nearest rendering (0 the same, 2 unrelated to it) beyond which it is no face to read."""
+
+
+@dataclass(frozen=True, eq=False)
+class _Bank:
+    """Renderings as vectors (n, 224), and the unit vectors to their lights (n, 3)."""
+
+    faces: Floats
+    squares: Floats
+    lights: Floats
+
+
+def light_direction(face: Array) -> tuple[float, float] | tuple[None, None]:
+    """Azimuth and elevation of the main light in degrees; both None where the picture does not tell.
+
+    Parameters
+    ----------
+    face : ndarray of shape (h, w), uint8
+        An aligned face, not black.
+    """
+    small = bring_to_size(face[None], SIZE, np.float64)
+    if _light_of(small).std() < LEAST_CONTRAST:
+        return None, None
+    bank = _bank()
+    vector = _vectors(small)[0]
+    far = np.maximum(bank.squares + vector @ vector - 2 * (bank.faces @ vector), 1e-9)
+    nearest = far.min()
+    if nearest > LEAST_LIKENESS:
+        return None, None
+    x, y, z = np.exp((nearest - far) / (REACH * nearest)) @ bank.lights
+    return math.degrees(math.atan2(x, z)), math.degrees(math.atan2(y, math.hypot(x, z)))
+
+
+@lru_cache(maxsize=1)
+def _bank() -> _Bank:
+    """Render the people under the grid of lights; about a second, once."""
+    from lightproof.datasets.synthetic import make_relit_faces  # most who import this room never get here
+
+    rendered = make_relit_faces(PEOPLE, _grid(), size=(2 * SIZE[0], 2 * SIZE[1]), seed=SEED)
+    small = bring_to_size(rendered.images, SIZE, np.float64)
+    right, up, front = _toward(rendered.azimuths, rendered.elevations)
+    faces = _vectors(np.concatenate([small, small[:, :, ::-1]]))
+    lights = np.stack([np.concatenate(pair) for pair in ((right, -right), (up, up), (front, front))], axis=1)
+    return _Bank(faces, np.sum(faces**2, axis=1), lights)
+
+
+def _grid() -> list[tuple[float, float]]:
+    """Lights about STEP degrees apart in every direction, as (azimuth, elevation)."""
+    lights = []
+    for elevation in np.arange(LOWEST, 90.0 + STEP / 2, STEP):
+        # The circles of equal elevation grow shorter toward the top, which is one light.
+        steps = round(2 * FARTHEST * math.cos(math.radians(elevation)) / STEP)
+        lights += [(float(azimuth), float(elevation)) for azimuth in np.linspace(-FARTHEST, FARTHEST, max(steps, 1))]
+    return lights
+
+
+def _toward(azimuths: Floats, elevations: Floats) -> tuple[Floats, Floats, Floats]:
+    """Unit vectors to the lights: to the subject's right (left of the picture), up, and to the camera."""
+    azimuth, elevation = np.radians(azimuths), np.radians(elevations)
+    level = np.cos(elevation)
+    return np.sin(azimuth) * level, np.sin(elevation), np.cos(azimuth) * level
+
+
+def _light_of(small: Floats) -> Floats:
+    """Logarithm of shrunk faces (n, 16, 14) over their mean, with mean 0; the 1 keeps the noise of black quiet."""
+    light = np.log1p(small / small.mean(axis=(1, 2), keepdims=True))
+    centered: Floats = light - light.mean(axis=(1, 2), keepdims=True)
+    return centered
+
+
+def _vectors(small: Floats) -> Floats:
+    """Shrunk faces (n, 16, 14) as vectors (n, 224), whose part that is the same in the mirror counts less."""
+    light = _light_of(small)
+    light = light / np.linalg.norm(light, axis=(1, 2), keepdims=True)
+    mirrored = light[:, :, ::-1]
+    weighed: Floats = (light - mirrored) / 2 + SYMMETRIC * (light + mirrored) / 2
+    return weighed.reshape(len(weighed), -1)
