@@ -3,8 +3,8 @@
 PYTHON ?= python3
 VENV ?= .venv
 BIN = $(VENV)/bin
-# With EXTRAS=dev,deep the networks are installed and tested too: PyTorch, close to a gigabyte.
-EXTRAS ?= dev
+# With EXTRAS=dev,photos,deep the rival networks are installed and tested too: PyTorch, close to a gigabyte.
+EXTRAS ?= dev,photos
 
 .PHONY: setup demo test lint bench clean
 

@@ -15,13 +15,14 @@ from typer.testing import CliRunner
 
 from lightproof import __version__, cli
 from lightproof.datasets import make_relit_faces
+from lightproof.datasets.protocols import YALE_LIGHTS
 from lightproof.experiments.cache import Cache
 from lightproof.experiments.methods import METHODS
 from tests.datasets.test_yale_b import fake_yale
 
 ROW_KEYS = [
     "dataset", "test", "subset", "method", "preset", "gallery", "accuracy", "std", "n", "published", "seconds",
-    "name", "table", "frame", "low", "high", "chosen", "alignment",
+    "name", "table", "frame", "low", "high", "chosen", "alignment", "detector",
 ]  # fmt: skip
 
 
@@ -101,6 +102,10 @@ def test_an_incomplete_yale_folder_says_what_is_missing(tmp_path):
         ("reproduce yale --frames ,", "one of full, interior, outer; got ','."),
         ("reproduce yale", "--data must be given: the folder with yale; got nothing."),
         ("reproduce folder", "--data must be given: the folder with your photos; got nothing."),
+        ("reproduce ar --cropped", "`cropped` of reproduce must be given for the table folder alone; got 'ar'."),
+        ("sweep --cropped", "`cropped` of sweep must be given for the table folder alone; got 'rendered'."),
+        ("reproduce ar --end-to-end", "must be given for the tables yale and rendered; got 'ar'."),
+        ("reproduce yale --end-to-end --frames full", "must be given without --deep and --frames; got"),
         ("sweep --cells 4,128", "`cells` of sweep must be at most 64, the side of the picture; got '4,128'."),
         (
             "sweep rended",
@@ -170,7 +175,7 @@ def album(tmp_path_factory):
 def test_a_users_own_folder_is_compared_and_broken_pictures_are_counted(album, tmp_path):
     out = tmp_path / "out"
     result = run_main(
-        "reproduce", "folder", "--data", album, "--methods", "hog,lbp,log-rcdt", "--jobs", 1,
+        "reproduce", "folder", "--cropped", "--data", album, "--methods", "hog,lbp,log-rcdt", "--jobs", 1,
         "--out", out, "--json", tmp_path / "rows.json",
     )  # fmt: skip
     assert result.returncode == 0, result.stderr
@@ -188,8 +193,35 @@ def test_a_users_own_folder_is_compared_and_broken_pictures_are_counted(album, t
     assert "log + R-CDT + NS" in result.stdout
 
 
+def test_rows_for_machines_go_to_stdout_alone(album, tmp_path):
+    call = ["reproduce", "folder", "--cropped", "--data", album, "--methods", "hog", "--frames", "full", "--jobs", 1]
+    result = run_main(*call, "--out", tmp_path / "out", "--json", "-")
+    assert result.returncode == 0, result.stderr
+    assert json.loads(result.stdout) == json.loads((tmp_path / "out" / "rows.json").read_text())
+
+
+def test_end_to_end_finds_the_faces_first_and_says_so(photos_extra, tmp_path, monkeypatch, capsys):
+    few = make_relit_faces(3, [(a, e) for a, e in YALE_LIGHTS if abs(a) < 30 or abs(a) > 100], size=(192, 168))
+    monkeypatch.setattr("lightproof.cli.data.render_people", lambda *_: few)
+    monkeypatch.chdir(tmp_path)
+    call = "lightproof reproduce rendered --end-to-end --methods hog,fast --jobs 1 --json rows.json --out out"
+    monkeypatch.setattr(sys, "argv", call.split())
+    with pytest.raises(SystemExit, match="0"):
+        cli.main()
+    rows = json.loads(Path("rows.json").read_text())
+    assert all(list(row) == ROW_KEYS for row in rows)
+    assert {(row["table"], row["alignment"], row["detector"]) for row in rows} == {
+        ("end to end", "found", "blazeface + mesh")
+    }
+    said = capsys.readouterr().out
+    assert "Rendered faces, end to end" in said
+    assert "Faces found" in said
+    assert "Test 2, end to end: accuracy in %" in said
+    assert "--end-to-end" in Path("out/report.md").read_text()
+
+
 def test_brackets_in_a_name_are_no_markup(album, tmp_path):
-    call = ["reproduce", "folder", "--data", album, "--methods", "hog", "--frames", "interior", "--jobs", 1]
+    call = ["reproduce", "folder", "--cropped", "--data", album, "--methods", "hog", "--frames", "interior", "--jobs", 1]
     result = run_main(*call, "--out", "[red]x[", cwd=tmp_path)
     assert result.returncode == 0, result.stderr
     assert f"The report with figures: {Path('[red]x[') / 'report.html'}" in result.stdout
@@ -210,7 +242,7 @@ def test_the_budget_is_in_minutes_and_stands_in_the_report():
 
 def test_a_preset_is_run_in_all_its_methods_and_stands_in_the_report(album, tmp_path):
     result = run_main(
-        "reproduce", "folder", "--data", album, "--preset", "paper", "--jobs", 1,
+        "reproduce", "folder", "--cropped", "--data", album, "--preset", "paper", "--jobs", 1,
         "--out", tmp_path / "out", "--json", tmp_path / "rows.json",
     )  # fmt: skip
     assert result.returncode == 0, result.stderr
@@ -219,12 +251,12 @@ def test_a_preset_is_run_in_all_its_methods_and_stands_in_the_report(album, tmp_
     assert {row["preset"] for row in rows} == {"paper"}
     assert {row["frame"] for row in rows} == {"full", "interior", "outer"}
     assert {row["alignment"] for row in rows} == {"by hand"}
-    command = "lightproof reproduce folder --data FOLDER --preset paper."
+    command = "lightproof reproduce folder --data FOLDER --preset paper --cropped."
     assert command in (tmp_path / "out" / "report.md").read_text()
 
 
 def test_a_second_run_comes_from_the_cache_and_writes_the_same_report(album, tmp_path):
-    call = ["reproduce", "folder", "--data", album, "--methods", "hog", "--out", tmp_path / "out"]
+    call = ["reproduce", "folder", "--cropped", "--data", album, "--methods", "hog", "--out", tmp_path / "out"]
     assert run_main(*call).returncode == 0
     first = {path: path.read_bytes() for path in (tmp_path / "out").rglob("*") if path.is_file()}
     assert run_main(*call).returncode == 0
@@ -234,7 +266,7 @@ def test_a_second_run_comes_from_the_cache_and_writes_the_same_report(album, tmp
 @pytest.mark.skipif(os.name == "nt", reason="Ctrl-C is another thing there")
 def test_ctrl_c_keeps_what_is_finished_and_the_next_run_goes_on(album, tmp_path):
     out = tmp_path / "out"
-    call = [sys.executable, "-m", "lightproof", "reproduce", "folder", "--data", str(album), "--out", str(out)]
+    call = [sys.executable, "-m", "lightproof", "reproduce", "folder", "--cropped", "--data", str(album), "--out", str(out)]
     process = subprocess.Popen(
         [*call, "--jobs", "2"], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, start_new_session=True,
         preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # a shell's background job may ignore it
@@ -267,7 +299,7 @@ def test_an_interrupt_before_anything_is_finished_says_so(tmp_path, capsys):
 
 def test_each_table_has_a_folder_of_its_own(album, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    call = ["reproduce", "folder", "--data", str(album), "--methods", "hog", "--frames", "full", "--jobs", "1"]
+    call = ["reproduce", "folder", "--cropped", "--data", str(album), "--methods", "hog", "--frames", "full", "--jobs", "1"]
     assert CliRunner().invoke(cli.app, call).exit_code == 0
     assert (tmp_path / "lightproof-reproduce" / "folder" / "report.html").is_file()
 
@@ -279,7 +311,7 @@ def test_a_folder_with_one_person_or_one_photo_each_is_refused(tmp_path, photos,
         for i in range(count):
             (tmp_path / "data" / name).mkdir(parents=True, exist_ok=True)
             (tmp_path / "data" / name / f"{i}.png").write_bytes(picture)
-    result = run_main("reproduce", "folder", "--data", tmp_path / "data", "--out", tmp_path / "out")
+    result = run_main("reproduce", "folder", "--cropped", "--data", tmp_path / "data", "--out", tmp_path / "out")
     assert result.returncode == 1
     assert "two or more people" in result.stderr
     assert "Traceback" not in result.stderr
@@ -296,7 +328,7 @@ def test_all_runs_what_is_there_and_says_what_is_missing(tmp_path):
 def test_networks_without_their_extra_give_the_pip_line(album, tmp_path):
     hide = "import sys; sys.modules['pytorchcv'] = None; from lightproof.cli import main; main()"
     result = subprocess.run(
-        [sys.executable, "-c", hide, "reproduce", "folder", "--data", str(album), "--methods", "resnet50",
+        [sys.executable, "-c", hide, "reproduce", "folder", "--cropped", "--data", str(album), "--methods", "resnet50",
          "--jobs", "1", "--out", str(tmp_path)],
         capture_output=True, text=True, check=False,
     )  # fmt: skip
@@ -307,7 +339,7 @@ def test_networks_without_their_extra_give_the_pip_line(album, tmp_path):
 
 def test_a_sweep_prints_a_table_and_draws_a_map(album, tmp_path):
     result = run_main(
-        "sweep", "folder", "--data", album, "--cells", "4,8", "--overlaps", "0", "--angles", "2,4", "--lights", "log",
+        "sweep", "folder", "--cropped", "--data", album, "--cells", "4,8", "--overlaps", "0", "--angles", "2,4", "--lights", "log",
         "--jobs", 1, "--out", tmp_path / "out", "--json", tmp_path / "rows.json",
     )  # fmt: skip
     assert result.returncode == 0, result.stderr

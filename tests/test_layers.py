@@ -14,13 +14,15 @@ FLOORS = [
     {"errors", "types"},
     {"transform", "gradients", "patches", "images", "subspaces", "aggregate", "labels", "frames", "files"},
     {"stack", "light", "deformations", "alignment"},
+    {"pixels"},
+    {"faces"},
     {"settings"},
     {"features", "nearest", "modelfile", "people"},
     {"search"},
     {"recognizer", "baselines"},
-    {"pixels", "metrics"},
-    {"faces"},
+    {"metrics"},
     {"datasets"},
+    {"diagnosis"},
     {"plots"},
     {"experiments"},
     {"__init__"},
@@ -30,7 +32,7 @@ FLOORS = [
 HEIGHT = {room: height for height, rooms in enumerate(FLOORS) for room in rooms}
 
 # The one door for each thing; nobody else may open it.
-DOORS = {"PIL": {"pixels", "plots"}, "matplotlib": {"plots"}, "typer": {"cli"}, "rich": {"cli"}}
+DOORS = {"ai_edge_litert": {"faces"}, "PIL": {"pixels", "plots"}, "matplotlib": {"plots"}, "typer": {"cli"}, "rich": {"cli"}}
 
 
 def room_of(path: Path) -> str:

@@ -1,16 +1,17 @@
-"""FaceRecognizer: images in, names out."""
+"""FaceRecognizer: faces or photographs in, names out."""
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator
+from collections.abc import Hashable, Iterator, Sequence
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, Self, TypeAlias
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
 
 from lightproof import modelfile
 from lightproof.errors import BadLabels, BadModelFile, NotFitted, UnknownPerson
+from lightproof.faces import File, pictures_of
 from lightproof.features import PatchRCDT
 from lightproof.images import Images, check_images, refuse_blank
 from lightproof.labels import check_label, check_labels, label_array
@@ -19,6 +20,9 @@ from lightproof.search import AlignmentSearch
 from lightproof.settings import FEATURE_SETTINGS, PRESETS, check_components, check_settings, plain
 from lightproof.subspaces import PatchSpans, SharedSpan
 from lightproof.types import Array, Floats
+
+Pictures: TypeAlias = Images | Sequence[File]
+"""Faces as arrays, or photographs as files."""
 
 
 class FaceRecognizer(ClassifierMixin, BaseEstimator):
@@ -57,6 +61,9 @@ class FaceRecognizer(ClassifierMixin, BaseEstimator):
     storage : {"float", "int8"}, default=None
         How a person's directions are kept. ``"int8"`` takes a quarter of the room, and keeps no more directions than
         ``components``: photos added later meet what was kept.
+    cropped : bool, default=False
+        Whether files are faces already, upright and cropped. If not, the face is looked for, and a file without one is
+        refused; this needs the extra ``photos``. Arrays are faces in any case.
     random_state : int, default=0
         Seed of the split for ``components="validate"``; nothing else is random.
 
@@ -101,6 +108,7 @@ class FaceRecognizer(ClassifierMixin, BaseEstimator):
         search: str | None = None,
         storage: str | None = None,
         dtype: str | None = None,
+        cropped: bool = False,
         random_state: int = 0,
     ) -> None:
         self.preset = preset
@@ -122,29 +130,32 @@ class FaceRecognizer(ClassifierMixin, BaseEstimator):
         self.search = search
         self.storage = storage
         self.dtype = dtype
+        self.cropped = cropped
         self.random_state = random_state
 
     def settings(self) -> dict[str, Any]:
         """Return every setting: the preset's value, or the override."""
-        check_settings(type(self).__name__, {"preset": self.preset, "random_state": self.random_state})
+        own = {"preset": self.preset, "cropped": self.cropped, "random_state": self.random_state}
+        check_settings(type(self).__name__, own)
         given = {name: getattr(self, name) for name in PRESETS[self.preset]}
         settings = PRESETS[self.preset] | {name: value for name, value in given.items() if value is not None}
         check_settings(type(self).__name__, settings)
         return plain(settings)
 
-    def fit(self, X: Images, y: Any) -> Self:
+    def fit(self, X: Pictures, y: Any) -> Self:
         """Enroll everybody in ``y``, and nobody else.
 
         Parameters
         ----------
-        X : ndarray of shape (n, h, w) or list of ndarray of shape (h, w)
-            Grey faces: uint8, uint16, or floats with white = 1.
+        X : ndarray of shape (n, h, w), list of ndarray of shape (h, w), or list of files
+            Grey faces: uint8, uint16, or floats with white = 1. Files are paths, or bytes, of photographs.
         y : sequence of length n
             Who is on each image; labels of any hashable type.
         """
         settings = self.settings()
-        extractor = PatchRCDT(**{name: settings[name] for name in FEATURE_SETTINGS}).fit(X)
-        images = extractor.check(X)
+        faces = pictures_of(X, self.cropped)
+        extractor = PatchRCDT(**{name: settings[name] for name in FEATURE_SETTINGS}).fit(faces)
+        images = extractor.check(faces)
         refuse_blank(images)
         labels = check_labels(y, len(images))
         vectors = extractor.enrolled_vectors(images, settings["copies"], settings["deformations"])
@@ -156,20 +167,21 @@ class FaceRecognizer(ClassifierMixin, BaseEstimator):
         self._extractor, self._params = extractor, plain(self.get_params())
         return self._adopt(people)
 
-    def enroll(self, label: Hashable, images: Images) -> Self:
+    def enroll(self, label: Hashable, images: Pictures) -> Self:
         """Add one person, or more photos of one who is there; nobody else is touched.
 
         Parameters
         ----------
         label : hashable
-        images : ndarray of shape (n, h, w) or list of ndarray of shape (h, w)
+        images : ndarray of shape (n, h, w), list of ndarray of shape (h, w), or list of files
         """
         label = check_label(label)
         if hasattr(images, "__len__") and len(images) == 0:
             raise BadLabels(f"Label {label!r}", "enrolled with at least one image", "none")
+        faces = pictures_of(images, self.cropped)
         if not hasattr(self, "_people"):
-            return self.fit(images, [label] * len(check_images(images)))
-        checked = self._extractor.check(images)
+            return self.fit(faces, [label] * len(check_images(faces)))
+        checked = self._extractor.check(faces)
         refuse_blank(checked)
         settings = self.settings_
         vectors = self._extractor.enrolled_vectors(checked, settings["copies"], settings["deformations"])
@@ -188,12 +200,12 @@ class FaceRecognizer(ClassifierMixin, BaseEstimator):
             raise UnknownPerson(label, list(people.spans))
         return self._adopt(people.removing(label))
 
-    def distances(self, X: Images) -> Floats:
+    def distances(self, X: Pictures) -> Floats:
         r"""Distance :math:`d^c` of each image to each person, eq. (dis); the smallest is the answer.
 
         Parameters
         ----------
-        X : ndarray of shape (n, h, w) or list of ndarray of shape (h, w)
+        X : ndarray of shape (n, h, w), list of ndarray of shape (h, w), or list of files
 
         Returns
         -------
@@ -202,12 +214,12 @@ class FaceRecognizer(ClassifierMixin, BaseEstimator):
         self._known("distances")
         return np.concatenate([added.sum(axis=0) for _, added in self._compared(X)])
 
-    def patch_distances(self, X: Images) -> Floats:
+    def patch_distances(self, X: Pictures) -> Floats:
         r"""Distance :math:`d_k^c` of each patch of each image to each person's subspace.
 
         Parameters
         ----------
-        X : ndarray of shape (n, h, w) or list of ndarray of shape (h, w)
+        X : ndarray of shape (n, h, w), list of ndarray of shape (h, w), or list of files
 
         Returns
         -------
@@ -216,12 +228,12 @@ class FaceRecognizer(ClassifierMixin, BaseEstimator):
         self._known("patch_distances")
         return np.concatenate([distances.transpose(1, 0, 2) for distances, _ in self._compared(X)])
 
-    def patch_contributions(self, X: Images) -> Floats:
+    def patch_contributions(self, X: Pictures) -> Floats:
         """Part of each patch in :meth:`distances`: summed over the patches, they are the distances.
 
         Parameters
         ----------
-        X : ndarray of shape (n, h, w) or list of ndarray of shape (h, w)
+        X : ndarray of shape (n, h, w), list of ndarray of shape (h, w), or list of files
 
         Returns
         -------
@@ -230,12 +242,12 @@ class FaceRecognizer(ClassifierMixin, BaseEstimator):
         self._known("patch_contributions")
         return np.concatenate([added.transpose(1, 0, 2) for _, added in self._compared(X)])
 
-    def predict(self, X: Images) -> Array:
+    def predict(self, X: Pictures) -> Array:
         """Name the nearest person of each image.
 
         Parameters
         ----------
-        X : ndarray of shape (n, h, w) or list of ndarray of shape (h, w)
+        X : ndarray of shape (n, h, w), list of ndarray of shape (h, w), or list of files
 
         Returns
         -------
@@ -245,7 +257,7 @@ class FaceRecognizer(ClassifierMixin, BaseEstimator):
         named: Array = self.classes_[self.distances(X).argmin(axis=1)]
         return named
 
-    def similarity(self, X: Images) -> Floats:
+    def similarity(self, X: Pictures) -> Floats:
         r"""How much nearer each person is than the others: :math:`1 - d^c / \overline{d^{c'}}`.
 
         1 is a perfect match, 0 is as far as the average other person, negative is farther. It ranks people as
@@ -254,7 +266,7 @@ class FaceRecognizer(ClassifierMixin, BaseEstimator):
 
         Parameters
         ----------
-        X : ndarray of shape (n, h, w) or list of ndarray of shape (h, w)
+        X : ndarray of shape (n, h, w), list of ndarray of shape (h, w), or list of files
 
         Returns
         -------
@@ -268,12 +280,12 @@ class FaceRecognizer(ClassifierMixin, BaseEstimator):
         relative: Floats = np.divide(distances, others, out=np.ones_like(distances), where=others > 0)
         return 1 - relative
 
-    def score(self, X: Images, y: Any, sample_weight: Any = None) -> float:
+    def score(self, X: Pictures, y: Any, sample_weight: Any = None) -> float:
         """Share of the images that are named correctly; labels may be of any type.
 
         Parameters
         ----------
-        X : ndarray of shape (n, h, w) or list of ndarray of shape (h, w)
+        X : ndarray of shape (n, h, w), list of ndarray of shape (h, w), or list of files
         y : sequence of length n
         sample_weight : array-like of shape (n,), optional
         """
@@ -343,9 +355,9 @@ class FaceRecognizer(ClassifierMixin, BaseEstimator):
             raise NotFitted(type(self).__name__, wanted, "fit or enroll")
         return self._people
 
-    def _compared(self, X: Images) -> Iterator[tuple[Floats, Floats]]:
+    def _compared(self, X: Pictures) -> Iterator[tuple[Floats, Floats]]:
         """Yield the distances of the patches of some images at a time, and what each adds, both (K, b, C)."""
-        images = self._extractor.check(X)
+        images = self._extractor.check(pictures_of(X, self.cropped))
         refuse_blank(images)
         for start in range(0, len(images), BLOCK):
             pictures = self._extractor.unlit(images[start : start + BLOCK])

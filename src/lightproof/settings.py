@@ -206,6 +206,7 @@ def _is_components(value: Any) -> bool:
 _LEGAL: Final[dict[str, tuple[str | Callable[[], str], Callable[[Any], bool]]]] = {
     "preset": _one_of(PRESETS),
     "random_state": _at_least(0),
+    "cropped": ("True or False", lambda value: isinstance(value, bool | np.bool_)),
     "size": ("(rows, columns) of 2 or more each, or 'as-is'", _is_size),
     "smoothing": _one_of(SMOOTHINGS),
     "light": _one_of(LIGHTS),

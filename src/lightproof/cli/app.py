@@ -9,12 +9,20 @@ from typing import Annotated
 import typer
 
 from lightproof import __version__
+from lightproof.cli import photos
+from lightproof.cli.crop import crop
 from lightproof.cli.demo import demo
+from lightproof.cli.doctor import EXIT_CODES as DOCTOR_EXIT_CODES
+from lightproof.cli.doctor import doctor
+from lightproof.cli.light import light
 from lightproof.cli.reproduce import reproduce
 from lightproof.cli.sweep import sweep
 from lightproof.errors import UserError
 
 app = typer.Typer(no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False)
+app.command(epilog=photos.EXIT_CODES)(light)
+app.command(epilog=photos.EXIT_CODES)(crop)
+app.command(epilog=DOCTOR_EXIT_CODES)(doctor)
 app.command()(demo)
 app.command()(reproduce)
 app.command()(sweep)

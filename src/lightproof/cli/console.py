@@ -8,21 +8,26 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any, TypeVar
 
+from rich.box import SIMPLE_HEAD
 from rich.console import Console
 from rich.progress import track
 from rich.table import Table
 
 from lightproof.errors import CannotWrite
 from lightproof.experiments.tables import TextTable
+from lightproof.files import whole_file
 
 T = TypeVar("T")
 
 # Progress and remarks go to stderr, results to stdout, so that a pipe gets results only.
-talk = Console(stderr=True, markup=False, highlight=False)
-say = Console(soft_wrap=True, markup=False, highlight=False)
+talk = Console(stderr=True, markup=False, emoji=False, highlight=False)
+say = Console(soft_wrap=True, markup=False, emoji=False, highlight=False)
 if not say.is_terminal:
     # A pipe has no width: nothing is cut off or folded for it.
     say.width = 240
+
+STDOUT = Path("-")
+"""As the place of a file: the standard output."""
 
 
 def bar(title: str) -> Callable[[Iterable[T]], Iterable[T]]:
@@ -42,6 +47,16 @@ def stream_bar(title: str) -> Callable[[Iterable[T], int], Iterable[T]]:
         return track(pieces, title, console=talk, total=total, transient=True, disable=not talk.is_terminal)
 
     return wrapped
+
+
+def printable(text: str) -> str:
+    """Make one line of it that moves no cursor: a file may have any name."""
+    return "".join(letter if letter.isprintable() else "?" for letter in text)
+
+
+def complain(sentence: str) -> None:
+    """Say on stderr what is wrong, and go on."""
+    talk.print(f"lightproof: {printable(sentence)}", soft_wrap=True)
 
 
 def count_reasons(skipped: Iterable[str]) -> str:
@@ -87,9 +102,49 @@ def write(path: Path, content: str | bytes) -> None:
         raise CannotWrite(path, problem) from None
 
 
-def write_json(path: Path, rows: list[dict[str, Any]]) -> None:
-    """Write rows for machines."""
-    write(path, json.dumps(rows, indent=1) + "\n")
+def check_rows_place(path: Path | None) -> None:
+    """Refuse a place for rows that cannot be written; stdout always can."""
+    check_place(path if path != STDOUT else None)
+
+
+def write_rows(path: Path | None, rows: list[dict[str, Any]]) -> None:
+    """Write rows for machines, to a file that is there whole or not at all, or to stdout; None wants none."""
+    if path is None:
+        return
+    text = json.dumps(rows, indent=1)
+    if path == STDOUT:
+        say.out(text)
+    elif path.exists() and not path.is_file():
+        write(path, f"{text}\n")  # a pipe or a device: nothing may take its place
+    else:
+        with whole_file(path) as file:
+            file.write(f"{text}\n".encode())
+
+
+def show_narrow(table: TextTable, left: int = 1, folding: int = 0) -> None:
+    """Print a table without lines between its columns, for 80 letters a line.
+
+    The first ``left`` columns go to the left. Where there is no room, the column ``folding`` is folded.
+    """
+    printed = Table(box=SIMPLE_HEAD, padding=(0, 1, 0, 0), pad_edge=False)
+    for i, name in enumerate(table.head):
+        printed.add_column(name, justify="left" if i < left else "right", overflow="fold", no_wrap=i != folding)
+    for line in table.lines:
+        printed.add_row(*line)
+    say.print(printed)
+    if table.note:
+        # A terminal gets whole words, a pipe the whole line.
+        say.print(table.note, soft_wrap=not say.is_terminal)
+
+
+def show_remarks(remarks: Iterable[tuple[str, str]]) -> None:
+    """Print what is to be said about each thing, beside its name."""
+    printed = Table.grid(padding=(0, 2, 0, 0))
+    printed.add_column(overflow="fold", max_width=28 if say.is_terminal else None)
+    printed.add_column(overflow="fold")
+    for name, sentence in remarks:
+        printed.add_row(name, sentence)
+    say.print(printed)
 
 
 def show(table: TextTable) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 
 from lightproof.cli.console import count_reasons, talk
 from lightproof.datasets import FaceSet, load_ar, load_cas_peal, load_folder, load_yale_b
-from lightproof.errors import DatasetMissing
+from lightproof.errors import BadParameter, DatasetMissing
 from lightproof.experiments.demo import render_people
 
 NAMED = 10
@@ -22,14 +22,23 @@ LOADERS: dict[str, Callable[..., FaceSet]] = {
 }
 
 
-def load(name: str, data: Path | None, progress: Callable[[Iterable[Any]], Iterable[Any]]) -> FaceSet:
-    """Read a data set; the rendered one needs no folder."""
+def load(
+    name: str, data: Path | None, progress: Callable[[Iterable[Any]], Iterable[Any]], cropped: bool = False
+) -> FaceSet:
+    """Read a data set; the rendered one needs no folder. ``cropped`` is about a folder of pictures alone."""
     if name == "rendered":
         return render_people(24, 0, progress)
     if data is None:
         wanted = "your photos" if name == "folder" else name
         raise DatasetMissing(Path("--data"), f"given: the folder with {wanted}", "nothing")
-    return LOADERS[name](data, progress=progress)
+    more = {"cropped": cropped} if name == "folder" else {}
+    return LOADERS[name](data, progress=progress, **more)
+
+
+def check_cropped(owner: str, name: str, cropped: bool) -> None:
+    """Refuse ``--cropped`` for a set whose pictures are crops in any case."""
+    if cropped and name != "folder":
+        raise BadParameter(owner, "cropped", "given for the table folder alone", name)
 
 
 def describe(name: str, faces: FaceSet) -> None:

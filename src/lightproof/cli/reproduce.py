@@ -9,13 +9,24 @@ from typing import Annotated
 import typer
 
 from lightproof.baselines.networks import check_device
-from lightproof.cli.console import bar, check_folder, check_place, make_folder, say, show, stream_bar, write, write_json
-from lightproof.cli.data import describe, load
+from lightproof.cli.console import (
+    STDOUT,
+    bar,
+    check_folder,
+    check_rows_place,
+    make_folder,
+    say,
+    show,
+    stream_bar,
+    write,
+    write_rows,
+)
+from lightproof.cli.data import check_cropped, describe, load
 from lightproof.cli.work import check_jobs, listed, stoppable
 from lightproof.errors import BadParameter, UserError
 from lightproof.experiments.cache import Cache
 from lightproof.experiments.methods import METHODS, Method, check_name, choose_methods, methods_of_preset
-from lightproof.experiments.plan import DATASETS, PAPER_SETS, make_plan
+from lightproof.experiments.plan import DATASETS, JITTERED_SETS, PAPER_SETS, make_plan, plan_end_to_end
 from lightproof.experiments.runner import run_all
 from lightproof.frames import FRAMES
 from lightproof.settings import PRESETS
@@ -27,6 +38,10 @@ def reproduce(
     methods: Annotated[str, typer.Option(help=f"Only these, with commas: {', '.join(METHODS)}.")] = "",
     preset: Annotated[str, typer.Option(help=f"Only our own method in this preset: {', '.join(PRESETS)}.")] = "",
     frames: Annotated[str, typer.Option(help="What of the pictures is shown, with commas.")] = ",".join(FRAMES),
+    end_to_end: Annotated[
+        bool, typer.Option("--end-to-end", help="Set the crops into a frame, find the faces, and cut them anew.")
+    ] = False,
+    cropped: Annotated[bool, typer.Option("--cropped", help="The photos of the folder are faces already.")] = False,
     deep: Annotated[bool, typer.Option("--deep", help="Train the networks too.")] = False,
     budget: Annotated[float | None, typer.Option(help="Minutes for each training of a network.")] = None,
     device: Annotated[str, typer.Option(help="Where networks are trained, as PyTorch calls it.")] = "cpu",
@@ -34,12 +49,15 @@ def reproduce(
     out: Annotated[
         Path | None, typer.Option(help="Folder for reports and finished work; lightproof-reproduce/TABLE if not given.")
     ] = None,
-    json_file: Annotated[Path | None, typer.Option("--json", help="Also write the rows to this file.")] = None,
+    json_file: Annotated[
+        Path | None, typer.Option("--json", help="Also write the rows to this file; - is stdout, and no tables.")
+    ] = None,
 ) -> None:
     """Run the paper's experiments again, the published figure beside ours.
 
     What is finished is kept: after an interrupt the same command goes on where it stopped.
     """
+    from lightproof.experiments.end_to_end import find_again
     from lightproof.experiments.report import Chapter, reports
 
     check_name("table", table, [*DATASETS, "all"])
@@ -47,6 +65,8 @@ def reproduce(
         raise BadParameter("reproduce", "preset", "given without --methods and --deep", preset)
     wanted = methods_of_preset(preset) if preset else choose_methods(listed(methods), deep)
     chosen = [_trained(method, budget, device) for method in wanted]
+    _check_end_to_end(end_to_end, table, frames, deep)
+    check_cropped("reproduce", table, cropped)
     for frame in listed(frames) or [frames]:
         check_name("frame", frame, list(FRAMES))
     if budget is not None and not 0 < budget < math.inf:
@@ -57,7 +77,7 @@ def reproduce(
         raise BadParameter("reproduce", "budget", "given together with --deep or a network among --methods", budget)
     if networks:
         check_device(device)
-    check_place(json_file)
+    check_rows_place(json_file)
     folder = out or Path("lightproof-reproduce") / table
     check_folder(folder)
     kept = Cache(folder / "cache")
@@ -66,30 +86,42 @@ def reproduce(
     with stoppable(kept):
         for name in PAPER_SETS if table == "all" else [table]:
             try:
-                faces = load(name, data, bar(f"reading {name}"))
+                faces = load(name, data, bar(f"reading {name}"), cropped)
             except UserError as mistake:
                 if table != "all":
                     raise
                 missing.append(str(mistake))
                 continue
             describe(name, faces)
-            plan = make_plan(name, faces, chosen, listed(frames))
-            chapters.append(Chapter(name, faces, run_all(plan, faces, kept, jobs, stream_bar("experiments"))))
+            search = find_again(faces, jobs, stream_bar("finding faces")) if end_to_end else None
+            faces = faces if search is None else search.faces
+            plan = plan_end_to_end(name, chosen) if search else make_plan(name, faces, chosen, listed(frames))
+            results = run_all(plan, faces, kept, jobs, stream_bar("experiments"))
+            chapters.append(Chapter(name, faces, results, search))
         # Files first: a closed pipe must not cost them.
         command = _command(table, methods, frames, deep, budget, device, preset)
+        command += " --end-to-end" * end_to_end + " --cropped" * cropped
         for path, content in reports(chapters, kept, command):
             make_folder((folder / path).parent)
             write(folder / path, content)
-        if json_file is not None:
-            write_json(json_file, [row.as_dict() for chapter in chapters for row in chapter.rows])
-    for chapter in chapters:
+        write_rows(json_file, [row.as_dict() for chapter in chapters for row in chapter.rows])
+    for chapter in chapters if json_file != STDOUT else []:
         say.print(f"\n{chapter.title}")
         for shown in chapter.tables:
             show(shown)
-    if chapters:
+    if chapters and json_file != STDOUT:
         say.print(f"The report with figures: {folder / 'report.html'}")
     if missing:
         raise UserError(" ".join(missing))
+
+
+def _check_end_to_end(wanted: bool, table: str, frames: str, deep: bool) -> None:
+    if not wanted:
+        return
+    if table not in JITTERED_SETS:
+        raise BadParameter("reproduce", "end-to-end", f"given for the tables {' and '.join(JITTERED_SETS)}", table)
+    if deep or frames != ",".join(FRAMES):
+        raise BadParameter("reproduce", "end-to-end", "given without --deep and --frames", "one of them")
 
 
 def _command(

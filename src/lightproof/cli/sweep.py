@@ -7,8 +7,8 @@ from typing import Annotated
 
 import typer
 
-from lightproof.cli.console import bar, check_folder, check_place, say, show, stream_bar, write, write_json
-from lightproof.cli.data import describe, load
+from lightproof.cli.console import STDOUT, bar, check_folder, check_rows_place, say, show, stream_bar, write, write_rows
+from lightproof.cli.data import check_cropped, describe, load
 from lightproof.cli.work import check_jobs, listed, numbers, stoppable
 from lightproof.errors import BadParameter
 from lightproof.experiments.cache import Cache
@@ -27,9 +27,12 @@ def sweep(
     overlaps: Annotated[str, typer.Option(help="Pixels that neighbors share, with commas.")] = "0,1,2",
     angles: Annotated[str, typer.Option(help="Numbers of projections, with commas.")] = "2,4,8",
     lights: Annotated[str, typer.Option(help=f"With commas: {', '.join(LIGHTS)}.")] = "none,log",
+    cropped: Annotated[bool, typer.Option("--cropped", help="The photos of the folder are faces already.")] = False,
     jobs: Annotated[int, typer.Option(help="Processes; -1 is one for each core.")] = -1,
     out: Annotated[Path, typer.Option(help="Folder for the report, and for finished work.")] = Path("lightproof-sweep"),
-    json_file: Annotated[Path | None, typer.Option("--json", help="Also write the rows to this file.")] = None,
+    json_file: Annotated[
+        Path | None, typer.Option("--json", help="Also write the rows to this file; - is stdout, and no tables.")
+    ] = None,
 ) -> None:
     """Run the method over cell size x overlap x projections x light.
 
@@ -49,19 +52,21 @@ def sweep(
     if min(grid.overlaps) >= max(grid.cells):
         raise BadParameter("sweep", "overlaps", "smaller than the largest of the cells", overlaps)
     check_jobs("sweep", jobs)
-    check_place(json_file)
+    check_cropped("sweep", dataset, cropped)
+    check_rows_place(json_file)
     check_folder(out)
-    faces = load(dataset, data, bar(f"reading {dataset}"))
+    faces = load(dataset, data, bar(f"reading {dataset}"), cropped)
     describe(dataset, faces)
     kept = Cache(out / "cache")
     with stoppable(kept):
         results = run_all(plan_sweep(dataset, faces, grid), faces, kept, jobs, stream_bar("experiments"))
         rows = [row.as_dict() for result in results for row in rows_of(result)]
         # Files first: a closed pipe must not cost them.
-        write_json(out / "rows.json", rows)
+        write_rows(out / "rows.json", rows)
         write(out / "report.html", sweep_page(results, grid, dataset))
-        if json_file is not None:
-            write_json(json_file, rows)
+        write_rows(json_file, rows)
+    if json_file == STDOUT:
+        return
     for table in sweep_tables(results, grid):
         show(table)
     say.print(f"The report with maps: {out / 'report.html'}")

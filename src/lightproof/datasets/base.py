@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -34,6 +34,8 @@ class FaceSet:
     skipped : tuple of str
         One line for each file that was left out: what, then after the last ": " why, in the same words for all files
         left out for the same reason, so that they can be counted.
+    found : ndarray of shape (n,), bool
+        Whether a face was found in the photo; everywhere, unless somebody looked and says otherwise.
     """
 
     name: str
@@ -44,10 +46,13 @@ class FaceSet:
     files: tuple[str, ...]
     shots: tuple[str, ...] = ()
     skipped: tuple[str, ...] = ()
+    found: NDArray[np.bool_] = field(default_factory=lambda: np.zeros(0, bool))
 
     def __post_init__(self) -> None:
         # The class is frozen, so the usual assignment is closed even here.
         object.__setattr__(self, "shots", self.shots or ("",) * len(self.images))
+        if len(self.found) != len(self.images):
+            object.__setattr__(self, "found", np.ones(len(self.images), bool))
 
     def __len__(self) -> int:
         return len(self.images)
@@ -63,4 +68,5 @@ class FaceSet:
             elevations=self.elevations[positions],
             files=tuple(self.files[i] for i in positions),
             shots=tuple(self.shots[i] for i in positions),
+            found=self.found[positions],
         )

@@ -1,8 +1,10 @@
-"""Any folder of pictures, one folder a person: ``name/photo.jpg``."""
+"""Any folder of photographs or cropped faces, one folder a person: ``name/photo.jpg``."""
 
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Final
 
@@ -11,8 +13,8 @@ from numpy.typing import NDArray
 
 from lightproof.datasets.base import FaceSet
 from lightproof.datasets.reading import Progress, count, existing_folder, files_below, read_or_skip, some
-from lightproof.errors import DatasetMissing
-from lightproof.faces import FACE_SIZE, check_size
+from lightproof.errors import DatasetMissing, NoFace
+from lightproof.faces import FACE_SIZE, check_size, read_portrait
 from lightproof.images import bring_to_size
 
 ENDINGS: Final = frozenset({".jpg", ".jpeg", ".png", ".bmp", ".pgm", ".ppm", ".tif", ".tiff", ".webp"})
@@ -27,21 +29,27 @@ _LEGAL = (
 )
 
 
-def load_folder(path: str | Path, size: tuple[int, int] = FACE_SIZE, *, progress: Progress = iter) -> FaceSet:
+def load_folder(
+    path: str | Path, size: tuple[int, int] = FACE_SIZE, *, cropped: bool = False, progress: Progress = iter
+) -> FaceSet:
     """Read a folder of pictures, one folder a person.
 
-    The faces should be upright and cropped alike: nothing is looked for in the pictures, each is resized to ``size``
-    as a whole. Color becomes grey. Pictures may lie in folders inside a person's folder too. Where the light stood is
-    unknown: azimuths and elevations are NaN. Files that are not pictures, hidden files, pictures that cannot be read,
-    those with a side under 16 pixels and those of one even grey are listed in ``skipped``. So are further copies of a
-    person's picture: enrolled and asked about at once, a picture would always be recognized.
+    In each photograph the face is looked for, the largest if there are several, and cut out; this needs the extra
+    ``photos``. Pictures that are faces already, upright and cropped alike, are taken as they are with ``cropped=True``:
+    nothing is looked for, each is resized to ``size`` as a whole. Color becomes grey. Pictures may lie in folders
+    inside a person's folder too. Where the light stood is unknown: azimuths and elevations are NaN. Files that are not
+    pictures, hidden files, pictures that cannot be read, those with a side under 16 pixels, without a face or of one
+    even grey are listed in ``skipped``. So are further copies of a person's picture: enrolled and asked about at once,
+    a picture would always be recognized.
 
     Parameters
     ----------
     path : str or Path
         The folder that holds the people's folders. Two or more people, at least one of them with two photos.
     size : tuple of int
-        Height and width to bring all pictures to, at least 16 each.
+        Height and width to bring all faces to, at least 16 each.
+    cropped : bool
+        Whether the pictures are faces already.
     progress : callable
         Wraps the loop over the pictures, to show how far it is.
 
@@ -56,7 +64,7 @@ def load_folder(path: str | Path, size: tuple[int, int] = FACE_SIZE, *, progress
     faces: dict[Path, NDArray[np.uint8]] = {}
     seen: set[tuple[str, bytes]] = set()
     for i in progress(range(len(pictures))):
-        face = _read(pictures[i], folder, (height, width), seen, skipped)
+        face = _read(pictures[i], folder, partial(_face, size=(height, width), cropped=cropped), seen, skipped)
         if face is not None:
             faces[pictures[i]] = face
     files = [picture.relative_to(folder) for picture in faces]
@@ -94,7 +102,11 @@ def _list_pictures(folder: Path) -> tuple[list[Path], list[str]]:
 
 
 def _read(
-    path: Path, folder: Path, size: tuple[int, int], seen: set[tuple[str, bytes]], skipped: list[str]
+    path: Path,
+    folder: Path,
+    face_of: Callable[[NDArray[np.uint8]], NDArray[np.uint8] | None],
+    seen: set[tuple[str, bytes]],
+    skipped: list[str],
 ) -> NDArray[np.uint8] | None:
     file = path.relative_to(folder)
     name = file.as_posix()
@@ -104,18 +116,27 @@ def _read(
     if min(image.shape) < SMALLEST_SIDE:
         skipped.append(f"{name}: under {SMALLEST_SIDE} pixels")
         return None
-    face: NDArray[np.uint8] = np.clip(np.rint(255 * bring_to_size([image], size, np.float64)[0]), 0, 255).astype(
-        np.uint8
-    )
-    if face.min() == face.max():
-        skipped.append(f"{name}: one even grey")
-        return None
     key = (file.parts[0], _fingerprint(image))
     if key in seen:
         skipped.append(f"{name}: the same picture as another of this person")
         return None
+    face = face_of(image)
+    if face is None or face.min() == face.max():
+        skipped.append(f"{name}: {'without a face that is found' if face is None else 'one even grey'}")
+        return None
     seen.add(key)
     return face
+
+
+def _face(image: NDArray[np.uint8], size: tuple[int, int], cropped: bool) -> NDArray[np.uint8] | None:
+    """Return the face in a picture, in one size; None where there is none."""
+    try:
+        face = read_portrait(image, cropped=cropped).image
+    except NoFace:
+        return None
+    scaled = 255 * bring_to_size([face], size, np.float64)[0]
+    whole: NDArray[np.uint8] = np.clip(np.rint(scaled), 0, 255).astype(np.uint8)
+    return whole
 
 
 def _fingerprint(image: NDArray[np.uint8]) -> bytes:

@@ -73,7 +73,7 @@ class Cache:
 def digest_of_faces(faces: FaceSet) -> str:
     """Hash the photos and their labels."""
     found = hashlib.sha256(np.ascontiguousarray(faces.images).data)
-    found.update(json.dumps([faces.images.shape, faces.labels.tolist()]).encode())
+    found.update(json.dumps([faces.images.shape, faces.labels.tolist(), faces.found.tolist()]).encode())
     return found.hexdigest()
 
 

@@ -26,6 +26,11 @@ _JITTERED = (
     "4 % of the eye distance, across and down; beyond the crop its pixels are reflected."
 )
 
+_END_TO_END = (
+    "Every crop, enrolled or asked about, is set into a black frame; a detector finds the face in it, and the crop is "
+    "cut again by the eyes it found; beyond the crop its pixels are reflected. A face that is not found is a mistake."
+)
+
 _HELD_OUT = (
     "The settings were chosen without these people: only those with even numbers are enrolled and asked about. Fewer "
     "people are easier to tell apart, so compare with the other half, not with the main table."
@@ -58,6 +63,9 @@ def all_tables(results: Sequence[Result], rows: Sequence[Row], labels: Array) ->
     tables = [
         *(main_table(test, _those(lines, "main", test)) for test in tests),
         main_table("Test 2, jittered", _those(lines, "jittered"), _JITTERED),
+        main_table("Test 2, end to end", _those(lines, "end to end"), _END_TO_END),
+        main_table("Test 2, end to end, held-out people", _those(lines, "end to end, held-out people"), _HELD_OUT),
+        main_table("Test 2, end to end, people chosen on", _those(lines, "end to end, people chosen on"), _CHOSEN_ON),
         main_table("Test 2, everybody in a light of their own", _those(lines, "own lights")),
         main_table("Test 2, held-out people", _those(lines, "held-out people"), _HELD_OUT),
         main_table("Test 2, people chosen on", _those(lines, "people chosen on"), _CHOSEN_ON),

@@ -24,12 +24,15 @@ SHRUNK_AT_ONCE = 64
 
 BY_HAND: Final = "by hand"
 JITTERED: Final = "jittered"
+FOUND: Final = "found"
 
 ALIGNMENTS: Final[dict[str, Callable[[Array], Array]]] = {
     BY_HAND: lambda images: images,
     JITTERED: partial(jitter_by_eyes, share=0.04, seed=0),
+    FOUND: lambda images: images,
 }
-"""How the crops lie: as they come, or cut again by eyes that are a little off. Photo i is always off by the same."""
+"""How the crops lie: as they come; cut again by eyes that are a little off, photo i always by the same; or cut by the
+eyes that a detector found, before they come here."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,8 +81,12 @@ class Outcome:
         return outcome
 
 
-def measure(estimator: Any, pictures: Floats, labels: Array, splits: Sequence[Split]) -> Outcome:
+def measure(
+    estimator: Any, pictures: Floats, labels: Array, splits: Sequence[Split], found: Array | None = None
+) -> Outcome:
     """Fit and judge one estimator on every split.
+
+    A photo in which no face was found is neither enrolled nor compared with anybody; asked about, it is a mistake.
 
     Parameters
     ----------
@@ -89,11 +96,14 @@ def measure(estimator: Any, pictures: Floats, labels: Array, splits: Sequence[Sp
         Already brought to size.
     labels : ndarray of shape (n,)
     splits : sequence of Split
+    found : ndarray of shape (n,), bool, optional
+        Whether there is a face; everywhere if not given.
 
     Returns
     -------
     Outcome
     """
+    found = np.ones(len(labels), bool) if found is None else found
     start = time.perf_counter()
     judge, known = estimator, pictures
     if isinstance(estimator, Pipeline):
@@ -102,12 +112,16 @@ def measure(estimator: Any, pictures: Floats, labels: Array, splits: Sequence[Sp
     fitting = outcome.fit_seconds
     for split in splits:
         start = time.perf_counter()
-        judge.fit(known[split.gallery], labels[split.gallery])
+        enrolled = split.gallery[found[split.gallery]]
+        judge.fit(known[enrolled], labels[enrolled])
         fitting += time.perf_counter() - start
         hits = {}
         for subset, probes in split.probes.items():
             start = time.perf_counter()
-            hits[subset] = judge.predict(known[probes]) == labels[probes] if len(probes) else np.zeros(0, bool)
+            hits[subset] = found[probes]
+            asked = probes[found[probes]]
+            if len(asked):
+                hits[subset][found[probes]] = judge.predict(known[asked]) == labels[asked]
             outcome.seconds[subset] += time.perf_counter() - start
         outcome.hits.append(hits)
         outcome.chosen.append(_choice(judge))
@@ -131,7 +145,7 @@ def take_pictures(images: Array, size: tuple[int, int], smoothing: str, frame: s
     size : (int, int)
     smoothing : {"float", "8-bit"}
     frame : {"full", "interior", "outer"}
-    alignment : {"by hand", "jittered"}
+    alignment : {"by hand", "jittered", "found"}
 
     Returns
     -------

@@ -23,9 +23,10 @@ from lightproof.datasets.protocols import (
     yale_test_2,
 )
 from lightproof.experiments.explanations import EXPLANATIONS
-from lightproof.experiments.measure import BY_HAND, JITTERED
+from lightproof.experiments.measure import BY_HAND, FOUND, JITTERED
 from lightproof.experiments.methods import METHODS, PAPER_PRESETS, Method
 from lightproof.experiments.paper import CAS_PEAL_ENLARGED, YALE_OVERLAPS, YALE_PROJECTIONS, published
+from lightproof.faces.networks import DETECTOR
 
 PAPER_SETS: Final = ("yale", "ar", "cas-peal")
 
@@ -57,7 +58,7 @@ class Experiment:
         One of :data:`DATASETS`.
     table : str
         Where its figures are shown: "main", "jittered", "own lights", "held-out people", "people chosen on",
-        "details", "parameters", "explanations", "enlarged" or "sweep".
+        "details", "parameters", "explanations", "enlarged", "sweep", or "end to end" and its two halves of the people.
     method : Method
     protocols : sequence of Protocol
         All with the same subsets.
@@ -67,8 +68,10 @@ class Experiment:
         What of the pictures is shown to the method.
     published : mapping of int to float
         By subset.
-    alignment : {"by hand", "jittered"}
+    alignment : {"by hand", "jittered", "found"}
         How the crops lie that the method gets, enrolled and asked about alike.
+    detector : str
+        What found the faces; "" where nothing was looked for.
     """
 
     dataset: str
@@ -79,6 +82,7 @@ class Experiment:
     frame: str = "full"
     published: Mapping[int, float] = field(default_factory=dict)
     alignment: str = BY_HAND
+    detector: str = ""
 
     @property
     def test(self) -> str:
@@ -114,6 +118,24 @@ def make_plan(dataset: str, faces: FaceSet, methods: Sequence[Method], frames: S
         plan += [e for e in _explanations() if e.method.name in names]
     if dataset == "cas-peal":
         plan += [e for name in ("rcdt", "log-rcdt") if name in names for e in _enlarged(METHODS[name])]
+    return plan
+
+
+def plan_end_to_end(dataset: str, methods: Sequence[Method]) -> list[Experiment]:
+    """List the experiments on faces that were found, not given: Test 2, all people and both halves of them.
+
+    Parameters
+    ----------
+    dataset : str
+        One of :data:`JITTERED_SETS`.
+    methods : sequence of Method
+    """
+    classical = [method for method in methods if method.kind != "network"]
+    plan = [_found(dataset, "end to end", method, YALE_EVERY_LIGHT, "found") for method in classical]
+    for method in classical:
+        if dataset == "yale" and method.preset in CHOSEN_ON_ODD:
+            plan.append(_found(dataset, "end to end, held-out people", method, YALE_EVEN, "found, even numbers"))
+            plan.append(_found(dataset, "end to end, people chosen on", method, YALE_ODD, "found, odd numbers"))
     return plan
 
 
@@ -166,6 +188,12 @@ def _jittered(dataset: str, method: Method) -> Experiment:
     """Test 2 with every crop, enrolled or asked about, cut by eyes that are a little off."""
     gallery = f"jittered, mean of {YALE_PICKS}"
     return Experiment(dataset, "jittered", method, YALE_EVERY_LIGHT, gallery, alignment=JITTERED)
+
+
+def _found(dataset: str, table: str, method: Method, protocols: Sequence[Protocol], gallery: str) -> Experiment:
+    """Test 2 with every crop, enrolled or asked about, cut by the eyes that the detector found."""
+    gallery = f"{gallery}, mean of {YALE_PICKS}"
+    return Experiment(dataset, table, method, protocols, gallery, alignment=FOUND, detector=DETECTOR)
 
 
 def _halves(method: Method) -> Iterator[Experiment]:

@@ -25,6 +25,7 @@ from lightproof.experiments.cache import (
     library_versions,
 )
 from lightproof.experiments.comparison import all_tables
+from lightproof.experiments.end_to_end import Search, search_table
 from lightproof.experiments.figures import Picture, decision_figure, light_figure, paper_figures
 from lightproof.experiments.methods import METHODS
 from lightproof.experiments.page import page, plate, table
@@ -51,16 +52,17 @@ COLUMNS: Final = [column.name for column in fields(Row)] + ["difference"]
 
 @dataclass(frozen=True, eq=False)
 class Chapter:
-    """One data set and everything that was run on it."""
+    """One data set and everything that was run on it; where its faces were found and not given, what was found."""
 
     dataset: str
     faces: FaceSet
     results: Sequence[Result]
+    search: Search | None = None
 
     @property
     def title(self) -> str:
         """Return the name of the data set as people know it."""
-        return TITLES[self.dataset]
+        return TITLES[self.dataset] + (", end to end" if self.search else "")
 
     @cached_property
     def rows(self) -> list[Row]:
@@ -70,7 +72,8 @@ class Chapter:
     @cached_property
     def tables(self) -> list[TextTable]:
         """Return every table."""
-        return all_tables(self.results, self.rows, self.faces.labels)
+        found = [search_table(self.search)] if self.search else []
+        return [*found, *all_tables(self.results, self.rows, self.faces.labels)]
 
 
 def reports(chapters: Sequence[Chapter], kept: Cache, command: str) -> Iterator[tuple[str, str | bytes]]:
@@ -120,7 +123,9 @@ def _title(chapters: Sequence[Chapter]) -> str:
 
 
 def _drawn(chapter: Chapter, kept: Cache) -> list[Picture]:
-    """Return the figures of a data set, drawn anew only if anything about them changed."""
+    """Return the figures of a data set, drawn anew only if anything about them changed; none of faces to be found."""
+    if chapter.search:
+        return []
     facts = {
         "format": FORMAT,
         "versions": library_versions("matplotlib", "pillow"),

@@ -21,7 +21,7 @@ class Row:
     ``accuracy``, ``std``, ``low``, ``high`` and ``published`` are percent; ``std`` is over the galleries of a mean,
     else None; ``low`` and ``high`` are Wilson's 95 % interval for ``n`` probes; ``seconds`` is the time to fit and to
     name them, all galleries together; ``chosen`` says what validation chose; ``alignment`` is how the crops lie, by
-    hand where a file does not say.
+    hand where a file does not say; ``detector`` is what found the faces, "" where nothing was looked for.
     """
 
     dataset: str
@@ -42,6 +42,7 @@ class Row:
     high: float
     chosen: str
     alignment: str = BY_HAND
+    detector: str = ""
 
     def as_dict(self) -> dict[str, Any]:
         """Return the row for a JSON file."""
@@ -85,6 +86,7 @@ def rows_of(result: Result) -> Iterator[Row]:
             high=100 * high,
             chosen=" | ".join(dict.fromkeys(filter(None, outcome.chosen))),
             alignment=experiment.alignment,
+            detector=experiment.detector,
         )
 
 

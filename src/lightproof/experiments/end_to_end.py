@@ -1,0 +1,154 @@
+"""Crops set into a frame, found by the detector, cut by the eyes it found: nothing is told about the eyes."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, replace
+from typing import Any, Final, NamedTuple
+
+import numpy as np
+from joblib import Parallel, delayed
+from numpy.typing import NDArray
+
+from lightproof.datasets.base import FaceSet
+from lightproof.datasets.protocols import yale_subset
+from lightproof.datasets.yale_eyes import YALE_EYES
+from lightproof.experiments.tables import TextTable
+from lightproof.faces import align_by_eyes, find_faces
+from lightproof.faces.networks import find_weights
+
+FRAME: Final = 320
+"""Side of the black frame, in pixels."""
+
+_NOWHERE: Final = np.full(2, complex(np.nan, np.nan))
+
+Progress = Callable[[Iterable[Any], int], Iterable[Any]]
+
+
+class _Sighting(NamedTuple):
+    """Both eyes in the crop, and the light in which they were found."""
+
+    eyes: NDArray[np.complex128]
+    look: str
+
+
+@dataclass(frozen=True, eq=False)
+class Search:
+    """What the detector found in a set of crops.
+
+    Attributes
+    ----------
+    faces : FaceSet
+        Each photo cut by the eyes that were found in it; black, and said so in ``found``, where there were none.
+    eyes : ndarray of shape (n, 2), complex
+        Column + 1j * row of the right and the left eye in the crop as it came; NaN where none were found.
+    looks : tuple of str
+        The light in which each face was found, "" where none was.
+    """
+
+    faces: FaceSet
+    eyes: NDArray[np.complex128]
+    looks: tuple[str, ...]
+
+
+def find_again(faces: FaceSet, jobs: int = 1, progress: Progress = lambda pieces, total: pieces) -> Search:
+    """Look for every face of a set of crops as if they were photographs.
+
+    Parameters
+    ----------
+    faces : FaceSet
+        Crops of at most 320 x 320 pixels.
+    jobs : int
+        Processes; -1 is one for each core.
+    progress : callable
+        Shows how far it is.
+
+    Returns
+    -------
+    Search
+    """
+    find_weights()
+    found = list(progress(_stream(faces.images, jobs), len(faces)))
+    eyes = np.array([_NOWHERE if sighting is None else sighting.eyes for sighting in found])
+    images = np.zeros_like(faces.images)
+    for i in np.flatnonzero(np.isfinite(eyes[:, 0])):
+        right, left = ((eye.real, eye.imag) for eye in eyes[i])
+        images[i] = align_by_eyes(faces.images[i], right, left, faces.images.shape[1:])
+    there = np.array([sighting is not None for sighting in found])
+    looks = tuple("" if sighting is None else sighting.look for sighting in found)
+    return Search(replace(faces, images=images, found=there), eyes, looks)
+
+
+def set_into_frame(image: NDArray[np.uint8]) -> tuple[NDArray[np.uint8], complex]:
+    """Set a crop into the middle of a black frame; return the frame, and where the crop's corner is in it."""
+    frame = np.zeros((FRAME, FRAME), np.uint8)
+    left, top = (FRAME - image.shape[1]) // 2, (FRAME - image.shape[0]) // 2
+    frame[top : top + image.shape[0], left : left + image.shape[1]] = image
+    return frame, complex(left, top)
+
+
+def eye_errors(search: Search) -> NDArray[np.float64] | None:
+    """Mean distance of the eyes from the person's own, in percent of the eye distance; None where nobody knows them.
+
+    Parameters
+    ----------
+    search : Search
+
+    Returns
+    -------
+    ndarray of shape (n,)
+        NaN where no face was found.
+    """
+    if search.faces.name != "yale":
+        return None
+    marked = np.array([YALE_EYES[label] for label in search.faces.labels]) @ [[1, 0], [1j, 0], [0, 1], [0, 1j]]
+    errors: NDArray[np.float64] = np.abs(search.eyes - marked).mean(axis=1) / np.abs(marked[:, 1] - marked[:, 0]) * 100
+    return errors
+
+
+def search_table(search: Search) -> TextTable:
+    """How many faces were found in each light, how well, and by which look."""
+    subsets = yale_subset(search.faces.azimuths, search.faces.elevations)
+    errors = eye_errors(search)
+    groups = [("training set" if k == 0 else f"subset {k}", subsets == k) for k in range(5)]
+    lines = []
+    for name, chosen in [*groups, ("all", subsets >= 0)]:
+        if chosen.any():
+            lines.append([name, *_said(search, errors, chosen)])
+    return TextTable(
+        "Faces found",
+        ["photos", "number", "found, %", "eyes off: median", "95 % within", "found in the look"],
+        lines,
+        "Eyes off: mean of both eyes, in percent of the eye distance, from each person's own pupils.",
+    )
+
+
+def _said(search: Search, errors: NDArray[np.float64] | None, chosen: NDArray[np.bool_]) -> list[str]:
+    found = chosen & search.faces.found
+    off = ["", ""]
+    if errors is not None and found.any():
+        off = [f"{np.percentile(errors[found], share):.1f}" for share in (50, 95)]
+    looks = Counter(look for look, there in zip(search.looks, found, strict=True) if there)
+    said = ", ".join(f"{look} {count}" for look, count in looks.most_common())
+    return [str(int(chosen.sum())), f"{100 * found.sum() / chosen.sum():.2f}", *off, said]
+
+
+def _stream(images: NDArray[np.uint8], jobs: int) -> Iterator[_Sighting | None]:
+    if jobs == 1:
+        return (_find(image) for image in images)
+    stream: Iterator[_Sighting | None] = Parallel(n_jobs=jobs, return_as="generator", batch_size=16)(
+        delayed(_find)(image) for image in images
+    )
+    return stream
+
+
+def _find(image: NDArray[np.uint8]) -> _Sighting | None:
+    """Find the face in a crop; what has an eye outside of it is a trick of the frame's edge."""
+    frame, corner = set_into_frame(image)
+    for face in find_faces(frame):
+        eyes = np.array([complex(*face.right_eye), complex(*face.left_eye)]) - corner
+        inside = (eyes.real >= 0) & (eyes.imag >= 0) & (eyes.real < image.shape[1]) & (eyes.imag < image.shape[0])
+        if inside.all():
+            return _Sighting(eyes, face.look)
+    return None

