@@ -3,8 +3,9 @@
 PYTHON ?= python3
 VENV ?= .venv
 BIN = $(VENV)/bin
-# With EXTRAS=dev,photos,deep the rival networks are installed and tested too: PyTorch, close to a gigabyte.
-EXTRAS ?= dev,photos
+# With EXTRAS=dev,photos,deep the rival networks are installed and tested too: PyTorch, close to a gigabyte. What the extra
+# photos needs is there in any case, without the half gigabyte that ogm-vision asks for: only its file of weights is used.
+EXTRAS ?= dev
 
 .PHONY: setup demo test lint bench clean
 
@@ -12,7 +13,8 @@ setup: $(VENV)/.ready
 
 $(VENV)/.ready: pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[$(EXTRAS)]'
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[$(EXTRAS)]' ai-edge-litert
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --no-deps ogm-vision
 	touch $@
 
 demo: setup

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import os
+import sys
+import threading
+from importlib import metadata
 from pathlib import Path
 
 import numpy as np
@@ -10,6 +13,8 @@ import pytest
 from hypothesis import settings
 
 from lightproof.datasets import FaceSet, load_yale_b, make_relit_faces
+from lightproof.errors import MissingExtra
+from lightproof.faces import networks
 
 ROOT = Path(__file__).parents[1]
 
@@ -38,6 +43,39 @@ def frontal(faces: FaceSet) -> FaceSet:
 @pytest.fixture(scope="session")
 def lit(faces: FaceSet) -> FaceSet:
     return faces.take(np.abs(faces.azimuths) > 10)
+
+
+@pytest.fixture(scope="session")
+def photos_extra() -> None:
+    """Skip what looks for faces where the extra ``photos`` is not installed."""
+    pytest.importorskip("ai_edge_litert", reason="needs ai-edge-litert: pip install 'lightproof[photos]'")
+    try:
+        networks.find_weights()
+    except MissingExtra as missing:
+        pytest.skip(str(missing))
+
+
+@pytest.fixture
+def no_extra(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Hide the extra ``photos``, whether it is installed or not."""
+    find = metadata.distribution
+    hidden = {"ai-edge-litert", *(package for package, _ in networks.CARRIERS)}
+
+    def hiding(name: str) -> metadata.Distribution:
+        if name in hidden:
+            raise metadata.PackageNotFoundError(name)
+        return find(name)
+
+    monkeypatch.setattr(metadata, "distribution", hiding)
+    monkeypatch.setitem(sys.modules, "ai_edge_litert", None)
+    monkeypatch.setitem(sys.modules, "ai_edge_litert.interpreter", None)
+    forget_networks(monkeypatch)
+
+
+def forget_networks(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let the networks be looked for again."""
+    monkeypatch.setattr(networks, "_OWN", threading.local())
+    monkeypatch.setattr(networks, "find_weights", networks.find_weights.__wrapped__)
 
 
 def yale_folder() -> Path | None:

@@ -5,8 +5,12 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from benchmarks import detectors
 from benchmarks.bench_recognizer import Faces, Ours, Textbook
 from benchmarks.run import measure
+from lightproof.datasets import FaceSet
+from lightproof.datasets.yale_eyes import YALE_EYES
+from lightproof.faces.find import LOOKS
 
 
 def test_the_benchmark_measures_what_it_says():
@@ -24,3 +28,77 @@ def test_ours_and_the_textbook_name_the_same_people():
     loop.setup(faces)
     named = ours.recognizer.classes_[ours.time_identify()]
     np.testing.assert_array_equal(named[: loop.n_identify], loop.time_identify())
+
+
+def off_by(*offsets):
+    """Find the eyes of yaleB01 and yaleB02 in their frames, each photo so many pixels off; None finds nothing."""
+    left = iter(offsets)
+
+    def detect(picture):
+        offset = next(left) if picture.shape == (320, 320) else None
+        if offset is None:
+            return np.zeros((0, 2), complex)
+        eyes = YALE_EYES[f"yaleB0{picture[160, 160]}"]
+        return np.array([[complex(*eyes[:2]), complex(*eyes[2:])]]) + offset + 76 + 64j
+
+    return detect
+
+
+def two_people():
+    """Two photos each of two people, grey 1 and grey 2, half of them in the dark."""
+    images = np.ones((4, 192, 168), np.uint8) * np.array([1, 1, 2, 2], np.uint8)[:, None, None]
+    labels = np.array(["yaleB01", "yaleB01", "yaleB02", "yaleB02"])
+    return FaceSet("yale", images, labels, np.array([0.0, 120, 0, 120]), np.zeros(4), ("",) * 4)
+
+
+def lines_of(*rows):
+    return list(detectors.measure(two_people(), [np.zeros((20, 20), np.uint8)], rows))
+
+
+def test_a_constant_offset_is_an_error_of_the_eyes_but_no_jitter():
+    # The eyes of yaleB01 are 92.005 pixels apart, those of yaleB02 94.021: 4.6 pixels are 5.0 and 4.9 percent.
+    (line,) = lines_of(("toy", "plain", lambda look: off_by(4.6, 4.6, 4.6, 4.6), True))
+    assert line[:9] == ["toy", "plain", "100.0 / 100.0", "4.9", "5.0", "0.0", "0.0", "0.0", "0.0"]
+
+
+def test_eyes_that_move_from_photo_to_photo_are_jitter():
+    # Half of six pixels from the middle of both photos: 3.26 percent of 92, and 3.19 of 94.
+    (line,) = lines_of(("toy", "plain", lambda look: off_by(0, 6, 0, 6), True))
+    assert line[5:9] == ["3.2", "3.3", "3.2", "3.2"]
+
+
+def test_a_face_that_is_missed_or_lies_beside_the_crop_is_not_found():
+    (line,) = lines_of(("toy", "plain", lambda look: off_by(None, 1, 100, 1), True))
+    assert line[2] == "0.0 / 100.0"
+
+
+def test_a_box_finds_a_face_when_both_eyes_are_in_it():
+    around, beside = np.array([[76 + 64j, 244 + 256j]]), np.array([[76 + 64j, 160 + 256j]])
+    boxes = iter([around, around, beside, np.zeros((0, 2), complex), around, around])
+    (line,) = lines_of(("toy", "plain", lambda look: lambda picture: next(boxes), False))
+    assert line[2:9] == ["50.0 / 50.0", "", "", "", "", "", ""]
+    assert line[-1] == "1 of 1"
+
+
+def test_a_detector_whose_package_is_missing_says_so():
+    def missing(look):
+        raise ImportError
+
+    (line,) = lines_of(("toy", "plain", missing, True))
+    assert line[2] == "not installed"
+    assert len(line) == len(detectors.HEAD.split(" | "))
+
+
+def test_pictures_without_people_are_there():
+    assert len(detectors.without_people()) > 20
+
+
+@pytest.mark.data
+def test_our_own_rows_find_faces_in_good_light(photos_extra, yale):
+    frontal = yale.take(np.flatnonzero((yale.azimuths == 0) & (yale.elevations == 0))[:3])
+    looks = list(LOOKS)
+    for line in detectors.measure(frontal, [np.zeros((50, 50), np.uint8)], detectors.DETECTORS[:6]):
+        assert line[2] == "100.0"
+        assert float(line[4]) < 20
+        assert line[-1] == "0 of 1"
+    assert list(LOOKS) == looks

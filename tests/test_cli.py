@@ -221,7 +221,8 @@ def test_end_to_end_finds_the_faces_first_and_says_so(photos_extra, tmp_path, mo
 
 
 def test_brackets_in_a_name_are_no_markup(album, tmp_path):
-    call = ["reproduce", "folder", "--cropped", "--data", album, "--methods", "hog", "--frames", "interior", "--jobs", 1]
+    few = ["--methods", "hog", "--frames", "interior", "--jobs", 1]
+    call = ["reproduce", "folder", "--cropped", "--data", album, *few]
     result = run_main(*call, "--out", "[red]x[", cwd=tmp_path)
     assert result.returncode == 0, result.stderr
     assert f"The report with figures: {Path('[red]x[') / 'report.html'}" in result.stdout
@@ -266,7 +267,8 @@ def test_a_second_run_comes_from_the_cache_and_writes_the_same_report(album, tmp
 @pytest.mark.skipif(os.name == "nt", reason="Ctrl-C is another thing there")
 def test_ctrl_c_keeps_what_is_finished_and_the_next_run_goes_on(album, tmp_path):
     out = tmp_path / "out"
-    call = [sys.executable, "-m", "lightproof", "reproduce", "folder", "--cropped", "--data", str(album), "--out", str(out)]
+    asked = ["reproduce", "folder", "--cropped", "--data", str(album), "--out", str(out)]
+    call = [sys.executable, "-m", "lightproof", *asked]
     process = subprocess.Popen(
         [*call, "--jobs", "2"], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, start_new_session=True,
         preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # a shell's background job may ignore it
@@ -299,7 +301,8 @@ def test_an_interrupt_before_anything_is_finished_says_so(tmp_path, capsys):
 
 def test_each_table_has_a_folder_of_its_own(album, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    call = ["reproduce", "folder", "--cropped", "--data", str(album), "--methods", "hog", "--frames", "full", "--jobs", "1"]
+    few = ["--methods", "hog", "--frames", "full", "--jobs", "1"]
+    call = ["reproduce", "folder", "--cropped", "--data", str(album), *few]
     assert CliRunner().invoke(cli.app, call).exit_code == 0
     assert (tmp_path / "lightproof-reproduce" / "folder" / "report.html").is_file()
 
@@ -339,7 +342,8 @@ def test_networks_without_their_extra_give_the_pip_line(album, tmp_path):
 
 def test_a_sweep_prints_a_table_and_draws_a_map(album, tmp_path):
     result = run_main(
-        "sweep", "folder", "--cropped", "--data", album, "--cells", "4,8", "--overlaps", "0", "--angles", "2,4", "--lights", "log",
+        "sweep", "folder", "--cropped", "--data", album, "--cells", "4,8", "--overlaps", "0", "--angles", "2,4",
+        "--lights", "log",
         "--jobs", 1, "--out", tmp_path / "out", "--json", tmp_path / "rows.json",
     )  # fmt: skip
     assert result.returncode == 0, result.stderr

@@ -7,6 +7,7 @@ import re
 import runpy
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from benchmarks import beyond
@@ -106,6 +107,21 @@ def test_the_tables_of_beyond_are_the_committed_results():
     assert len(shown) == 6
     for table in shown:
         assert table in page
+
+
+def test_the_tables_of_photos_are_the_committed_rows():
+    page = (ROOT / "docs" / "photos.md").read_text()
+    lines = lines_of(Row(**row) for row in json.loads((RESULTS / "yale-end-to-end.json").read_text()))
+    shown = [
+        table
+        for table in comparison.all_tables(
+            [], [row for line in lines for row in line.by_subset.values()], np.array([0])
+        )
+        if "end to end" in table.title
+    ]
+    assert len(shown) == 3
+    for table in shown:
+        assert markdown(table).strip() in page
 
 
 def test_the_ablation_has_every_trial_in_every_view():

@@ -19,6 +19,8 @@ EXAMPLES = [
     errors.DatasetMissing(Path("a"), "a folder", "a file"),
     errors.MissingExtra("NetworkClassifier needs PyTorch", "deep"),
     errors.UnknownName("method", "hogg", ["hog"], ["hog"]),
+    errors.NoFace("photo.jpg", ["gamma", "plain"], 20.0),
+    errors.SeveralFaces("photo.jpg", 3),
 ]
 
 
@@ -40,3 +42,12 @@ def test_an_error_keeps_its_sentence_on_the_way_between_processes(error):
 def test_every_error_is_drawn_in_the_tree_and_ends_its_sentence(error):
     assert type(error).__name__ in (errors.__doc__ or "")
     assert str(error)[-1] in ".?"
+
+
+def test_a_photo_without_a_face_or_with_too_many_is_a_bad_image_and_says_so():
+    none, many = EXAMPLES[-2:]
+    assert isinstance(none, errors.BadImage)
+    assert isinstance(many, errors.BadImage)
+    said = "photo.jpg must be a photo of a face with at least 20 pixels between the eyes; "
+    assert str(none) == said + "got none in any look (gamma, plain)."
+    assert str(many) == "photo.jpg must be a photo of one face; got 3 faces."

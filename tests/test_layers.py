@@ -32,7 +32,13 @@ FLOORS = [
 HEIGHT = {room: height for height, rooms in enumerate(FLOORS) for room in rooms}
 
 # The one door for each thing; nobody else may open it.
-DOORS = {"ai_edge_litert": {"faces"}, "PIL": {"pixels", "plots"}, "matplotlib": {"plots"}, "typer": {"cli"}, "rich": {"cli"}}
+DOORS = {
+    "PIL": {"pixels", "plots"},
+    "ai_edge_litert": {"faces"},
+    "matplotlib": {"plots"},
+    "typer": {"cli"},
+    "rich": {"cli"},
+}
 
 
 def room_of(path: Path) -> str:

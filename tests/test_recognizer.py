@@ -1,18 +1,32 @@
 from __future__ import annotations
 
 import datetime
+import io
 import tracemalloc
+from pathlib import Path
 
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
+from PIL import Image
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 from sklearn.model_selection import GridSearchCV, cross_val_score
 
 from benchmarks import textbook
 from lightproof import PRESETS, FaceRecognizer, people, stack
-from lightproof.errors import BadImage, BadLabels, BadParameter, NotFitted, UnknownPerson, UserError
+from lightproof.errors import (
+    BadImage,
+    BadLabels,
+    BadParameter,
+    MissingExtra,
+    NoFace,
+    NotFitted,
+    UnknownPerson,
+    UserError,
+)
+from lightproof.faces import read_portrait
+from tests.scenes import as_photo, clutter, compose, seat
 
 
 def same_answers(first, second, X):
@@ -438,3 +452,159 @@ def test_every_error_is_a_user_error_and_a_value_error(frontal):
         FaceRecognizer().fit([], [])
     with pytest.raises(ValueError, match="at least one image"):
         FaceRecognizer().fit([], [])
+
+
+# -------------------------------------------------------------------------------------------------------------- files
+
+
+def png(picture):
+    file = io.BytesIO()
+    Image.fromarray(picture).save(file, "PNG")
+    return file.getvalue()
+
+
+@pytest.fixture
+def crops(frontal, tmp_path):
+    """The frontal faces as files that are faces already."""
+    for i, image in enumerate(frontal.images):
+        (tmp_path / f"{i}.png").write_bytes(png(image))
+    return [str(tmp_path / f"{i}.png") for i in range(len(frontal))]
+
+
+@pytest.fixture(scope="session")
+def photos(tmp_path_factory):
+    """Photographs of three people in two lights, and of a wall."""
+    folder = tmp_path_factory.mktemp("photos")
+    for i, sitter in enumerate(seat(3, (0.0, 50.0))):
+        for azimuth in (0.0, 50.0):
+            scene = compose(sitter, roll=10 * i - 10, azimuth=azimuth, seed=i)
+            (folder / f"{i}-{azimuth:.0f}.png").write_bytes(png(scene.photo))
+    (folder / "wall.png").write_bytes(png(as_photo(clutter(160, 200, 0))))
+    return folder
+
+
+@pytest.mark.usefixtures("photos_extra")
+def test_people_are_named_on_photographs_from_one_photograph_each(photos):
+    enrolled, asked = ([str(photos / f"{i}-{azimuth}.png") for i in range(3)] for azimuth in (0, 50))
+    recognizer = FaceRecognizer().fit(enrolled, ["Ann", "Bob", "Cy"])
+    assert recognizer.predict(asked).tolist() == ["Ann", "Bob", "Cy"]
+    assert recognizer.score(asked, ["Ann", "Bob", "Cy"]) == 1.0
+
+
+@pytest.mark.usefixtures("photos_extra")
+def test_a_photograph_is_the_face_that_is_found_in_it(photos):
+    files = [photos / f"{i}-0.png" for i in range(3)]
+    faces = [read_portrait(file).image for file in files]
+    by_files = FaceRecognizer("fast").fit(files, [1, 2, 3])
+    by_faces = FaceRecognizer("fast").fit(faces, [1, 2, 3])
+    same_answers(by_files, by_faces, faces)
+    probes = [photos / "1-50.png", photos.joinpath("2-50.png").read_bytes(), faces[0], str(photos / "0-50.png")]
+    found = [read_portrait(probe).image for probe in probes[:2]] + [faces[0], read_portrait(probes[3]).image]
+    for ask in ("predict", "distances", "patch_distances", "patch_contributions", "similarity"):
+        assert_array_equal(getattr(by_files, ask)(probes), getattr(by_faces, ask)(found))
+
+
+@pytest.mark.usefixtures("photos_extra")
+def test_a_photograph_without_a_face_is_refused_by_name_and_nothing_changes(photos, frontal, lit):
+    wall, expected = (
+        photos / "wall.png",
+        r"wall\.png must be a photo of a face with at least 20 pixels between the eyes; ",
+    )
+    recognizer = FaceRecognizer("fast").fit(frontal.images, frontal.labels)
+    before = recognizer.distances(lit.images)
+    for ask in (
+        recognizer.predict,
+        recognizer.distances,
+        lambda X: recognizer.enroll("Ann", X),
+        lambda X: recognizer.fit(X, ["Ann", "Bob"]),
+        lambda X: FaceRecognizer().enroll("Ann", X),
+    ):
+        with pytest.raises(NoFace, match=expected):
+            ask([photos / "0-0.png", wall])
+    assert_array_equal(recognizer.distances(lit.images), before)
+    assert "Ann" not in recognizer.classes_
+
+
+def test_without_the_extra_photographs_are_refused_in_one_sentence(no_extra, photos):
+    with pytest.raises(MissingExtra, match=r"^To find faces in photographs .* pip install 'lightproof\[photos\]'\.$"):
+        FaceRecognizer().fit([photos / "0-0.png"], ["Ann"])
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        lambda files: files,
+        lambda files: [Path(file) for file in files],
+        lambda files: tuple(files),
+        lambda files: np.array(files),
+        lambda files: np.array(files, dtype=object),
+        lambda files: [Path(file).read_bytes() for file in files],
+    ],
+    ids=["strings", "paths", "tuple", "array of strings", "array of objects", "bytes"],
+)
+def test_files_that_are_faces_already_are_what_is_in_them(no_extra, frontal, lit, crops, given):
+    by_files = FaceRecognizer("fast", cropped=True).fit(given(crops), frontal.labels)
+    by_faces = FaceRecognizer("fast").fit(frontal.images, frontal.labels)
+    same_answers(by_files, by_faces, lit.images)
+    assert_array_equal(by_files.distances(given(crops)), by_faces.distances(frontal.images))
+
+
+def test_arrays_and_files_may_stand_in_one_list(no_extra, frontal, crops):
+    recognizer = FaceRecognizer("fast", cropped=True).fit(frontal.images, frontal.labels)
+    mixed = [frontal.images[0], crops[1], frontal.images[2], Path(crops[3]).read_bytes()]
+    assert_array_equal(recognizer.distances(mixed), recognizer.distances(frontal.images[:4]))
+
+
+def test_a_person_is_enrolled_with_files(no_extra, frontal, lit, crops):
+    by_files, by_faces = FaceRecognizer("fast", cropped=True), FaceRecognizer("fast")
+    for i, label in enumerate(frontal.labels):
+        by_files.enroll(str(label), [crops[i]])
+        by_faces.enroll(str(label), frontal.images[[i]])
+    same_answers(by_files, by_faces, lit.images)
+
+
+@pytest.mark.parametrize(("file", "kind"), [("0.png", "str"), (Path("0.png"), r"\w*Path"), (b"0", "bytes")])
+def test_one_file_that_is_in_no_list_is_refused(frontal, file, kind):
+    recognizer = FaceRecognizer("fast", cropped=True).fit(frontal.images, frontal.labels)
+    expected = rf"^X must be a list of pictures, even of one: \['photo\.jpg'\]; got a {kind}\.$"
+    for ask in (recognizer.predict, lambda X: recognizer.fit(X, ["Ann"]), lambda X: recognizer.enroll("Ann", X)):
+        with pytest.raises(BadImage, match=expected):
+            ask(file)
+
+
+def test_a_file_that_is_no_picture_or_not_there_is_refused_by_name(frontal, crops, tmp_path):
+    recognizer = FaceRecognizer("fast", cropped=True).fit(frontal.images, frontal.labels)
+    (tmp_path / "notes.png").write_text("no picture")
+    for name in ("notes.png", "none.png"):
+        with pytest.raises(BadImage, match=rf"^{tmp_path / name} must be "):
+            recognizer.predict([crops[0], tmp_path / name])
+    with pytest.raises(BadImage, match=r"^X\[1\] must be "):
+        recognizer.predict([crops[0], b"no picture"])
+
+
+def test_whether_files_are_cropped_is_a_parameter_like_the_others(frontal, crops):
+    recognizer = FaceRecognizer("fast", cropped=True)
+    assert recognizer.get_params()["cropped"] is True
+    assert clone(recognizer).get_params() == recognizer.get_params()
+    assert clone(recognizer.set_params(cropped=False)).cropped is False
+    assert FaceRecognizer().get_params()["cropped"] is False
+    scores = cross_val_score(FaceRecognizer("fast", cropped=True), crops, frontal.labels, cv=2)
+    assert scores.mean() == 1.0
+
+
+@pytest.mark.parametrize("cropped", [True, False])
+def test_a_saved_recognizer_knows_whether_files_are_cropped(frontal, crops, tmp_path, cropped):
+    recognizer = FaceRecognizer("fast", cropped=cropped).fit(frontal.images, frontal.labels)
+    recognizer.save(tmp_path / "people")
+    loaded = FaceRecognizer.load(tmp_path / "people")
+    assert loaded.cropped is cropped
+    assert loaded.get_params() == recognizer.get_params()
+    if cropped:
+        same_answers(loaded, recognizer, crops)
+
+
+@pytest.mark.parametrize("cropped", ["no", None, 1])
+def test_cropped_is_true_or_false(frontal, cropped):
+    expected = rf"^`cropped` of FaceRecognizer must be True or False; got {cropped!r}\.$"
+    with pytest.raises(BadParameter, match=expected):
+        FaceRecognizer(cropped=cropped).fit(frontal.images, frontal.labels)

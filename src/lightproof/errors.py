@@ -7,6 +7,8 @@
         ├── BadParameter                   a setting outside its legal values
         │   └── GridDoesNotFit             patches that do not fit the image
         ├── BadImage                       pixels the method cannot use
+        │   ├── NoFace                     a photo in which no face was found
+        │   └── SeveralFaces               a photo of several people where one is asked for
         ├── BadLabels                      names that do not match their images
         │   └── UnknownPerson              a name nobody enrolled
         ├── NotFitted                      asked before ``fit`` or ``enroll``
@@ -70,6 +72,21 @@ class BadImage(UserError):
         super().__init__(f"{where} must be {legal}; got {got}.")
 
 
+class NoFace(BadImage):
+    """A photo in which no face was found."""
+
+    def __init__(self, where: str, looks: Sequence[str], pixels: float) -> None:
+        legal = f"a photo of a face with at least {pixels:g} pixels between the eyes"
+        super().__init__(where, legal, f"none in any look ({', '.join(looks)})")
+
+
+class SeveralFaces(BadImage):
+    """A photo of several people where one is asked for."""
+
+    def __init__(self, where: str, count: int) -> None:
+        super().__init__(where, "a photo of one face", f"{count} faces")
+
+
 class BadLabels(UserError):
     """Names that do not match their images."""
 
@@ -126,18 +143,3 @@ class UnknownName(UserError):
     def __init__(self, what: str, name: str, known: Sequence[str], nearest: Sequence[str]) -> None:
         hint = f" Did you mean {nearest[0]!r}?" if nearest else ""
         super().__init__(f"The {what} must be one of {', '.join(known)}; got {name!r}.{hint}")
-
-
-class NoFace(BadImage):
-    """A photo in which no face was found."""
-
-    def __init__(self, where: str, looks: Sequence[str], pixels: float) -> None:
-        legal = f"a photo of a face with at least {pixels:g} pixels between the eyes"
-        super().__init__(where, legal, f"none in any look ({', '.join(looks)})")
-
-
-class SeveralFaces(BadImage):
-    """A photo of several people where one is asked for."""
-
-    def __init__(self, where: str, count: int) -> None:
-        super().__init__(where, "a photo of one face", f"{count} faces")

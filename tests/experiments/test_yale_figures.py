@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 
 from lightproof import FaceRecognizer
-from lightproof.datasets.protocols import yale_test_2
+from lightproof.datasets.protocols import yale_subset, yale_test_2
 from lightproof.experiments.cache import Cache
+from lightproof.experiments.end_to_end import eye_errors, find_again
 from lightproof.experiments.methods import METHODS
 from lightproof.experiments.plan import make_plan
 from lightproof.experiments.rows import rows_of
@@ -111,3 +112,33 @@ def test_the_search_brings_back_crops_whose_eyes_are_off(yale):
 
     assert score() > 0.9
     assert score(search="none") < 0.7
+
+
+@pytest.fixture(scope="module")
+def search(photos_extra, yale):
+    """Every eighth photo and the authors' gallery, set into a frame and looked for."""
+    chosen = np.arange(len(yale)) % 8 == 0
+    chosen[yale_test_2("authors").split(yale).gallery] = True
+    return find_again(yale.take(chosen), jobs=2)
+
+
+def test_faces_are_found_in_every_light_and_the_eyes_to_a_few_percent_of_their_distance(search):
+    subsets = yale_subset(search.faces.azimuths, search.faces.elevations)
+    found = [100 * search.faces.found[subsets == k].mean() for k in range(5)]
+    assert (np.array(found) >= [99, 99, 98, 95, 92]).all(), found
+    off = [np.nanmedian(eye_errors(search)[subsets == k]) for k in range(5)]
+    assert max(off) <= 4, off
+    assert np.nanpercentile(eye_errors(search), 95) <= 7
+
+
+def test_robust_names_from_one_photo_faces_that_had_to_be_found(search, yale):
+    """A face that is not found is a mistake; nobody tells where the eyes are, in the gallery neither."""
+    enrolled = [yale.files[i] for i in yale_test_2("authors").split(yale).gallery]
+    gallery = search.faces.take(np.isin(search.faces.files, enrolled))
+    probes = search.faces.take(yale_subset(search.faces.azimuths, search.faces.elevations) > 0)
+    assert gallery.found.all()
+    assert (len(gallery), len(probes)) == (38, 269)
+    there = probes.take(probes.found)
+    recognizer = FaceRecognizer().fit(gallery.images, gallery.labels)
+    hits = int((recognizer.predict(there.images) == there.labels).sum())
+    assert 100 * hits / len(probes) >= 96.5, hits

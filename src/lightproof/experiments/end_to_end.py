@@ -148,7 +148,8 @@ def _find(image: NDArray[np.uint8]) -> _Sighting | None:
     frame, corner = set_into_frame(image)
     for face in find_faces(frame):
         eyes = np.array([complex(*face.right_eye), complex(*face.left_eye)]) - corner
-        inside = (eyes.real >= 0) & (eyes.imag >= 0) & (eyes.real < image.shape[1]) & (eyes.imag < image.shape[0])
+        last = complex(image.shape[1] - 1, image.shape[0] - 1)
+        inside = (eyes.real >= 0) & (eyes.imag >= 0) & (eyes.real <= last.real) & (eyes.imag <= last.imag)
         if inside.all():
             return _Sighting(eyes, face.look)
     return None

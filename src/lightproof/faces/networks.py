@@ -136,11 +136,14 @@ def _interpreters() -> list[tuple[Any, int, list[int]]]:
         from ai_edge_litert.interpreter import Interpreter
     except ImportError:
         raise _missing("ai-edge-litert is") from None
+    with zipfile.ZipFile(find_weights()) as file:
+        # All at once: where stderr is closed, a file that is open may stand in its place.
+        contents = [file.read(part) for part in _PARTS]
     made = []
-    with zipfile.ZipFile(find_weights()) as file, _silence():
-        for part in _PARTS:
+    with _silence():
+        for content in contents:
             # One square is too little work to share, and one thread gives the same digits on every machine.
-            interpreter = Interpreter(model_content=file.read(part), num_threads=1)
+            interpreter = Interpreter(model_content=content, num_threads=1)
             interpreter.allocate_tensors()
             answers = [answer["index"] for answer in interpreter.get_output_details()]
             made.append((interpreter, interpreter.get_input_details()[0]["index"], answers))
