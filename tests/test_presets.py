@@ -57,7 +57,7 @@ def test_robust_is_the_default(one_photo):
 
 def test_presets_set_the_same_settings():
     assert len({frozenset(settings) for settings in PRESETS.values()}) == 1
-    assert set(PRESETS["robust"]) | {"preset", "random_state"} == set(FaceRecognizer().get_params())
+    assert set(PRESETS["robust"]) | {"preset", "cropped", "random_state"} == set(FaceRecognizer().get_params())
 
 
 @pytest.mark.parametrize("preset", COMPACT)

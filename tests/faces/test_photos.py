@@ -77,7 +77,7 @@ def test_several_faces_are_refused_on_request(folder, two, one):
     path = folder / "two.png"
     with pytest.raises(SeveralFaces, match=rf"^{path} must be a photo of one face; got 2 faces\.$"):
         read_portrait(path, several="refuse")
-    with pytest.raises(SeveralFaces, match=r"^The picture must be a photo of one face; got 2 faces\.$"):
+    with pytest.raises(SeveralFaces, match=r"^the picture must be a photo of one face; got 2 faces\.$"):
         read_portrait(two, several="refuse")
     assert read_portrait(one, several="refuse").n_faces == 1
 
@@ -98,7 +98,7 @@ def test_a_photo_without_a_face_is_refused_by_its_name(folder, wall):
         (lambda: read_portrait(path), path),
         (lambda: read_portrait(str(path)), path),
         (lambda: read_portrait(path, where="Ann's photo"), "Ann's photo"),
-        (lambda: read_portrait(wall), "The picture"),
+        (lambda: read_portrait(wall), "the picture"),
         (lambda: next(read_portraits(path)), path),
     ):
         with pytest.raises(NoFace, match=rf"^{named} {NONE_FOUND}"):

@@ -10,6 +10,7 @@ import typer
 
 from lightproof import __version__
 from lightproof.cli import photos
+from lightproof.cli.console import printable
 from lightproof.cli.crop import crop
 from lightproof.cli.demo import demo
 from lightproof.cli.doctor import EXIT_CODES as DOCTOR_EXIT_CODES
@@ -52,5 +53,5 @@ def main() -> None:
     try:
         app()
     except UserError as mistake:
-        print(f"lightproof: {mistake}", file=sys.stderr)
+        print(f"lightproof: {printable(str(mistake))}", file=sys.stderr)
         sys.exit(1)

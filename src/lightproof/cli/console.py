@@ -6,6 +6,7 @@ import json
 from collections import Counter
 from collections.abc import Callable, Iterable
 from pathlib import Path
+from tempfile import TemporaryFile
 from typing import Any, TypeVar
 
 from rich.box import SIMPLE_HEAD
@@ -102,9 +103,30 @@ def write(path: Path, content: str | bytes) -> None:
         raise CannotWrite(path, problem) from None
 
 
+def check_album(folder: Path) -> None:
+    """Make a folder for pictures, and refuse one that takes no file."""
+    make_folder(folder)
+    try:
+        TemporaryFile(dir=folder).close()
+    except OSError as problem:
+        raise CannotWrite(folder, problem) from None
+
+
 def check_rows_place(path: Path | None) -> None:
-    """Refuse a place for rows that cannot be written; stdout always can."""
-    check_place(path if path != STDOUT else None)
+    """Refuse a place for rows that cannot be written, or that holds something else; stdout always can.
+
+    Where the name of the file is forgotten, the next word is taken for it, and that may be a photo.
+    """
+    if path is None or path == STDOUT:
+        return
+    check_place(path)
+    if path.is_file() and _first_letter(path) not in (b"", b"["):
+        raise CannotWrite(path, OSError("a file that holds something else than rows"))
+
+
+def _first_letter(path: Path) -> bytes:
+    with path.open("rb") as file:
+        return file.read(1)
 
 
 def write_rows(path: Path | None, rows: list[dict[str, Any]]) -> None:

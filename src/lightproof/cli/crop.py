@@ -24,7 +24,9 @@ from lightproof.experiments.tables import TextTable
 
 
 def crop(
-    photos: Annotated[list[Path], typer.Argument(metavar="PHOTO", help="Photographs, of any size and format.")],
+    photos: Annotated[
+        list[Path], typer.Argument(metavar="PHOTO", readable=False, help="Photographs, of any size and format.")
+    ],
     out: Annotated[Path, typer.Option(metavar="DIR", help="Folder for the faces; made where it is missing.")],
     several: Annotated[
         Literal["largest", "refuse"], typer.Option(help="Of several faces take the largest, or refuse the photo.")

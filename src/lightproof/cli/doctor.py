@@ -145,11 +145,20 @@ def _carrier() -> Finding:
     """Find the package that brings the weights; any of several will do."""
     from lightproof.faces.networks import CARRIERS
 
-    versions = {package: _version(package) for package, _ in CARRIERS}
-    there = next((package for package, version in versions.items() if version), None)
-    if there is None:
+    there = [package for package, _ in CARRIERS if _version(package)]
+    if not there:
         return Finding(CARRIERS[0][0], "missing", "not installed")
-    return Finding(there, "ok", versions[there] or "")
+    used = next((package for package in there if _brings_the_weights(package)), there[0])
+    return Finding(used, "ok", _version(used) or "")
+
+
+def _brings_the_weights(package: str) -> bool:
+    from lightproof.faces.networks import CARRIERS, find_weights
+
+    try:
+        return find_weights() == Path(str(metadata.distribution(package).locate_file(dict(CARRIERS)[package])))
+    except UserError:
+        return False
 
 
 def _part(package: str, module: str) -> Finding:
@@ -164,7 +173,10 @@ def _part(package: str, module: str) -> Finding:
 
 
 def _again(*packages: str) -> str:
-    return f"pip install --force-reinstall {' '.join(packages)}"
+    """Install packages again, in the versions that are legal; what they ask for besides is there, or is not needed."""
+    legal = {wanted.name: str(wanted.specifier) for wanted in _requirements()}
+    wanted = " ".join(f"'{package}{legal.get(package, '')}'" for package in packages)
+    return f"pip install --force-reinstall --no-deps {wanted}"
 
 
 def _version(package: str) -> str | None:
@@ -196,8 +208,7 @@ def _detector() -> Iterator[Finding]:
         size = find_weights().stat().st_size
     except (UserError, OSError):
         says = f"{DETECTOR}, but {carrier.what} {carrier.says} is without its weights, {file}, or has other ones"
-        legal = next((wanted.specifier for wanted in _requirements() if wanted.name == carrier.what), "")
-        yield Finding("detector", "broken", says, _again(f"'{carrier.what}{legal}'"))
+        yield Finding("detector", "broken", says, _again(carrier.what))
         return
     weights = f"weights {file} ({size / 1e6:.1f} MB) of {carrier.what} {carrier.says}"
     yield Finding("detector", "ok", f"{DETECTOR}, {weights}")

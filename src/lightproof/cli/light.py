@@ -35,7 +35,9 @@ NOTE_ON_FINDING: Final = " Eyes: pixels between them. Look: the try that found t
 
 
 def light(
-    photos: Annotated[list[Path], typer.Argument(metavar="PHOTO", help="Photographs, of any size and format.")],
+    photos: Annotated[
+        list[Path], typer.Argument(metavar="PHOTO", readable=False, help="Photographs, of any size and format.")
+    ],
     cropped: Annotated[
         bool, typer.Option("--cropped", help="The pictures are faces already: nothing is looked for.")
     ] = False,

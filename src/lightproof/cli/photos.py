@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import typer
 
-from lightproof.cli.console import bar, check_folder, complain, printable, talk
+from lightproof.cli.console import bar, check_album, complain, printable, talk
 from lightproof.errors import CannotWrite, MissingExtra, UserError
 from lightproof.files import whole_file
 
@@ -110,7 +110,7 @@ class Album:
     """A folder for new pictures: whole files, none written over unless forced, and never one of the photos."""
 
     def __init__(self, folder: Path, photos: Iterable[Path], force: bool) -> None:
-        check_folder(folder)
+        check_album(folder)
         self.folder = folder
         self.force = force
         self._photos = {os.path.realpath(photo) for photo in photos}

@@ -17,7 +17,9 @@ from lightproof.errors import DatasetMissing, NoFace
 from lightproof.faces import FACE_SIZE, check_size, read_portrait
 from lightproof.images import bring_to_size
 
-ENDINGS: Final = frozenset({".jpg", ".jpeg", ".png", ".bmp", ".pgm", ".ppm", ".tif", ".tiff", ".webp"})
+ENDINGS: Final = frozenset(
+    {".jpg", ".jpeg", ".png", ".bmp", ".gif", ".pbm", ".pgm", ".pnm", ".ppm", ".tif", ".tiff", ".webp"}
+)
 """What counts as a picture, in small or capital letters."""
 
 SMALLEST_SIDE: Final = 16

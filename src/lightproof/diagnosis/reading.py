@@ -54,7 +54,7 @@ class Diagnosis:
     clipped_share, black_share : float
         Share of the pixels of 250 and more, and of 5 and less.
     sharpness : float
-        From 0 to 1; a sharp face has about 0.25, a blurred one less than 0.12.
+        From 0 to 1; a sharp face has about 0.25, a blurred one less than 0.13.
     eye_distance : float or None
         Pixels between the eyes in the photo the face was cut from, where that is known.
     hint : str

@@ -149,17 +149,22 @@ def _similarity(right: complex, left: complex, height: int, width: int) -> tuple
 def _needed(
     image: NDArray[np.uint8], turn: complex, move: complex, size: tuple[int, int], margin: int
 ) -> tuple[complex, NDArray[np.uint8]]:
-    """Return the part of a photo that a crop is read from, and its corner; the whole photo where the crop reaches out.
+    """Return the part of a photo that a crop is read from, and its corner.
 
     A photo of many million pixels would else be blurred as a whole for the sake of one face.
     """
     height, width = size
     corners = turn * np.array([0, width - 1, (height - 1) * 1j, width - 1 + (height - 1) * 1j]) + move
-    left, right = int(corners.real.min()) - margin, int(corners.real.max()) + margin + 1
-    top, bottom = int(corners.imag.min()) - margin, int(corners.imag.max()) + margin + 1
-    if min(left, top) < 0 or bottom > image.shape[0] or right > image.shape[1]:
-        return 0j, image
+    top, bottom = _reach(corners.imag, margin, image.shape[0])
+    left, right = _reach(corners.real, margin, image.shape[1])
     return complex(left, top), image[top:bottom, left:right]
+
+
+def _reach(places: Floats, margin: int, length: int) -> tuple[int, int]:
+    """Return from where to where a side of the photo is needed; beyond its end, what is reflected there too."""
+    first, last = int(np.floor(places.min())) - margin, int(np.ceil(places.max())) + margin + 1
+    before, after = max(0, -first), max(0, last - length)
+    return max(0, min(first, length - after - 1)), min(length, max(last, before + 1))
 
 
 def _cut(image: Floats, turn: complex, move: complex, size: tuple[int, int]) -> Floats:

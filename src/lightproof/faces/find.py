@@ -32,11 +32,14 @@ LOOKS: Final[dict[str, Callable[[Floats], Floats]]] = {
 The first finds nearly all, in any light; the last is for faces that drown in the noise of the camera.
 """
 
-DEPTHS: Final = ((0,), (0, 1), (2,), (3,))
-"""How often the photo is halved into squares; the next group is tried where the ones before show no face."""
+DEEPEST: Final = 3
+"""How often the photo is halved, at most, to get the squares that are looked at."""
 
 FILLING: Final = 0.2
-"""Eyes that are this share of the longer side apart belong to a face that fills the photo: no others are looked for."""
+"""Eyes that are this share of a square's side apart are large in it; the detector misses them from about 0.075 down."""
+
+STEEPEST: Final = 60.0
+"""Degrees that a head may be rolled; what is rolled farther is found by luck, if at all."""
 
 SUSPECTED: Final = 0.4
 """Score of the detector from which on a closer look is taken."""
@@ -58,6 +61,9 @@ SETTLED: Final = 0.1
 
 NEAREST_FOUND: Final = 20.0
 """Eyes that are fewer pixels apart are no face to compare: there is too little of it."""
+
+SMALLEST: Final = 0.012
+"""Eyes that are a smaller share of the longer side apart are too small even for the smallest squares."""
 
 
 @dataclass(frozen=True)
@@ -93,7 +99,9 @@ class Face:
 def find_faces(image: NDArray[np.uint8]) -> list[Face]:
     """Find the faces in a photo, in any light; the largest comes first.
 
-    Large faces are looked for first. Where some are found, those much smaller are not looked for.
+    The whole photo is looked at first, then squares of half its size, and so on to eighths, until the smallest face
+    that was found is large in its squares: much smaller ones beside it are not looked for. The first look that shows a
+    face is the one for the whole photo.
 
     Parameters
     ----------
@@ -111,16 +119,18 @@ def find_faces(image: NDArray[np.uint8]) -> list[Face]:
     if min(image.shape) < 2 * NEAREST_FOUND:
         return []
     photo = Pyramid(image)
-    for depths in DEPTHS:
-        for name in LOOKS:
-            faces = _confirmed(photo, _suspects(photo, depths, LOOKS[name]), name)
-            largest = max((face.eye_distance for face in faces), default=0.0)
-            # In the whole photo as one square small faces are missed: one that leaves room for them is not enough.
-            if faces and (depths != DEPTHS[0] or largest >= FILLING * max(image.shape)):
-                return sorted(faces, key=lambda face: -face.eye_distance)
+    faces: list[Face] = []
+    settled: list[Points] = []
+    looks = tuple(LOOKS)
+    for depth in range(DEEPEST + 1):
+        for name in looks:
+            faces += _new_faces(photo, depth, name, settled)
             if faces:
-                break  # there is somebody: smaller squares say more than the same one in another light
-    return []
+                looks = (name,)  # a photo has one light
+                break
+        if faces and min(face.eye_distance for face in faces) >= FILLING * _side(photo, depth):
+            break
+    return sorted(faces, key=lambda face: -face.eye_distance)
 
 
 def cut(image: NDArray[np.uint8], face: Face, size: tuple[int, int] = FACE_SIZE) -> NDArray[np.uint8]:
@@ -128,10 +138,10 @@ def cut(image: NDArray[np.uint8], face: Face, size: tuple[int, int] = FACE_SIZE)
     return align_by_eyes(image, face.right_eye, face.left_eye, size)
 
 
-def _suspects(photo: Pyramid, depths: tuple[int, ...], light: Callable[[Floats], Floats]) -> list[Points]:
+def _suspects(photo: Pyramid, depth: int, light: Callable[[Floats], Floats]) -> list[Points]:
     """Eyes of all that looks like a face in some square, surest first; of those that overlap, the surest."""
     scores, points = [], []
-    for window in (window for depth in depths for window in _windows(photo, depth)):
+    for window in _windows(photo, depth):
         guesses = guess_faces(light(photo.square(window, SIDE)))
         likely = guesses.scores >= SUSPECTED
         scores.append(guesses.scores[likely])
@@ -141,19 +151,23 @@ def _suspects(photo: Pyramid, depths: tuple[int, ...], light: Callable[[Floats],
     ordered = np.concatenate(points)[np.argsort(-np.concatenate(scores), kind="stable")]
     kept: list[Points] = []
     for eyes in ordered:
-        if abs(eyes[1] - eyes[0]) >= NEAREST_FOUND and not any(_same(eyes, other) for other in kept):
+        if abs(eyes[1] - eyes[0]) >= NEAREST_FOUND and not _is_among(kept, eyes):
             kept.append(eyes)
     return kept
 
 
 def _windows(photo: Pyramid, depth: int) -> Iterator[Window]:
     """Squares that cover the photo, each overlapping the next by half; none where only tiny faces would fit."""
-    side = max(photo.height, photo.width) / 2**depth
+    side = _side(photo, depth)
     if depth and side < 6 * NEAREST_FOUND:
         return
     for row in _middles(photo.height, side):
         for column in _middles(photo.width, side):
             yield Window(complex(column - 0.5, row - 0.5), side)
+
+
+def _side(photo: Pyramid, depth: int) -> float:
+    return float(max(photo.height, photo.width) / 2**depth)
 
 
 def _middles(length: int, side: float) -> list[float]:
@@ -163,14 +177,21 @@ def _middles(length: int, side: float) -> list[float]:
     return [float(middle) for middle in np.linspace(side / 2, length - side / 2, steps + 1)]
 
 
-def _confirmed(photo: Pyramid, suspects: list[Points], name: str) -> list[Face]:
-    """Take closer looks at every suspect; keep those that they agree on, each face once."""
-    found: list[tuple[Points, float]] = []
-    for eyes in suspects:
-        seen = _look_closer(photo, eyes, LOOKS[name])
-        if seen is not None and not any(_same(seen[0], other) for other, _ in found):
-            found.append(seen)
-    return [_face(eyes, score, name) for eyes, score in found]
+def _new_faces(photo: Pyramid, depth: int, name: str, settled: list[Points]) -> list[Face]:
+    """Take closer looks at every suspect; return those that they agree on, and enter them among the settled places.
+
+    A face with an eye beyond the photo, or that lies on its side, is settled too: no other light shall make it up.
+    """
+    found: list[Face] = []
+    for eyes in _suspects(photo, depth, LOOKS[name]):
+        seen = None if _is_among(settled, eyes) else _look_closer(photo, eyes, LOOKS[name])
+        if seen is None or _is_among(settled, seen[0]):
+            continue
+        settled.append(seen[0])
+        face = _face(*seen, name)
+        if all(_lies_in(photo, eye) for eye in seen[0]) and abs(face.roll) <= STEEPEST:
+            found.append(face)
+    return found
 
 
 def _look_closer(photo: Pyramid, eyes: Points, light: Callable[[Floats], Floats]) -> tuple[Points, float] | None:
@@ -178,8 +199,7 @@ def _look_closer(photo: Pyramid, eyes: Points, light: Callable[[Floats], Floats]
     seen = _both_meshes(photo, eyes, light)
     if seen is not None and np.abs(seen[0] - eyes).mean() > SETTLED * abs(seen[0][1] - seen[0][0]):
         seen = _both_meshes(photo, seen[0], light)
-    inside = seen is not None and all(_lies_in(photo, eye) for eye in seen[0])
-    return seen if inside else None
+    return seen
 
 
 def _both_meshes(photo: Pyramid, eyes: Points, light: Callable[[Floats], Floats]) -> tuple[Points, float] | None:
@@ -205,6 +225,10 @@ def _both_meshes(photo: Pyramid, eyes: Points, light: Callable[[Floats], Floats]
 
 def _lies_in(photo: Pyramid, eye: complex) -> bool:
     return bool(0 <= eye.real <= photo.width - 1 and 0 <= eye.imag <= photo.height - 1)
+
+
+def _is_among(places: list[Points], eyes: Points) -> bool:
+    return any(_same(eyes, place) for place in places)
 
 
 def _same(eyes: Points, other: Points) -> bool:

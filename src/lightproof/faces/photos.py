@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 
 from lightproof.errors import BadImage, BadParameter, NoFace, SeveralFaces
 from lightproof.faces.crop import FACE_SIZE
-from lightproof.faces.find import LOOKS, NEAREST_FOUND, Face, cut, find_faces
-from lightproof.pixels import read_grey
+from lightproof.faces.find import LOOKS, NEAREST_FOUND, SMALLEST, Face, cut, find_faces
+from lightproof.pixels import in_one_line, read_grey
 
 File: TypeAlias = str | Path | bytes
 """The path of a picture, or what is in its file."""
@@ -87,7 +87,7 @@ def read_portraits(source: File | NDArray[np.uint8], *, where: str | None = None
     photo = _photo(source, where)
     faces = find_faces(photo)
     if not faces:
-        raise NoFace(_name(source, where), tuple(LOOKS), NEAREST_FOUND)
+        raise NoFace(_name(source, where), tuple(LOOKS), max(NEAREST_FOUND, round(max(photo.shape) * SMALLEST)))
     for face in faces:
         yield Portrait(cut(photo, face, FACE_SIZE), face, len(faces))
 
@@ -97,7 +97,7 @@ def _photo(source: File | NDArray[np.uint8], where: str | None) -> NDArray[np.ui
 
 
 def _name(source: File | NDArray[np.uint8], where: str | None) -> str:
-    return where or (str(source) if isinstance(source, str | Path) else "The picture")
+    return in_one_line(where or (str(source) if isinstance(source, str | Path) else "the picture"))
 
 
 def is_file(picture: Any) -> bool:
@@ -121,7 +121,7 @@ def pictures_of(X: Any, cropped: bool = False) -> Any:
     """
     if isinstance(X, np.ndarray) and X.dtype.kind not in "UO":
         return X
-    if is_file(X):
+    if is_file(X) or (isinstance(X, np.ndarray) and X.ndim == 0):
         raise BadImage("X", "a list of pictures, even of one: ['photo.jpg']", f"a {type(X).__name__}")
     if not isinstance(X, Sequence | np.ndarray) or not any(is_file(picture) for picture in X):
         return X
