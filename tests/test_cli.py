@@ -292,9 +292,9 @@ def test_ctrl_c_keeps_what_is_finished_and_the_next_run_goes_on(album, tmp_path)
 
 
 def test_an_interrupt_before_anything_is_finished_says_so(tmp_path, capsys):
-    from lightproof.cli.work import stoppable
+    from lightproof.cli.work import kept_in, stoppable
 
-    with pytest.raises(typer.Exit), stoppable(Cache(tmp_path / "cache")):
+    with pytest.raises(typer.Exit), stoppable(lambda: kept_in(Cache(tmp_path / "cache"))):
         raise KeyboardInterrupt
     assert "Stopped. Nothing was finished yet; the same command goes on from there." in capsys.readouterr().err
 

@@ -15,10 +15,10 @@ from lightproof.cli.photos import (
     each_photo,
     end,
     short_names,
-    stoppable,
     taken,
     where_found,
 )
+from lightproof.cli.work import stoppable
 from lightproof.errors import BadParameter
 from lightproof.experiments.tables import TextTable
 
@@ -55,7 +55,7 @@ def crop(
     def work(photo: Path, name: str) -> list[Row]:
         return _crop(photo, name, several, all_faces, album)
 
-    with stoppable(f"The faces that are in {printable(str(out))} are complete."):
+    with stoppable(lambda: f"The faces that are in {printable(str(out))} are complete."):
         rows = each_photo(photos, work, "cutting out faces")
         # Files first: a closed pipe must not cost them.
         write_rows(json_file, rows)

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Annotated, Final, Literal
 import typer
 
 from lightproof.cli.console import STDOUT, check_rows_place, printable, say, show_narrow, show_remarks, write_rows
-from lightproof.cli.photos import stoppable
+from lightproof.cli.work import stoppable
 from lightproof.errors import UserError
 from lightproof.experiments.tables import TextTable
 
@@ -72,7 +72,7 @@ def doctor(
 ) -> None:
     """Say what is installed, whether it works, and what mends it; find a rendered face as a test."""
     check_rows_place(json_file)
-    with stoppable("Nothing was written."):
+    with stoppable(lambda: "Nothing was written."):
         found = list(_findings())
         write_rows(json_file, [asdict(finding) for finding in found])
     if json_file != STDOUT:

@@ -18,10 +18,10 @@ from lightproof.cli.photos import (
     each_photo,
     end,
     short_names,
-    stoppable,
     taken,
     where_found,
 )
+from lightproof.cli.work import stoppable
 from lightproof.experiments.tables import TextTable
 
 HEAD: Final = ("photo", "light from", "balance", "shadow", "white", "black", "sharp")
@@ -62,7 +62,7 @@ def light(
     def read(photo: Path, name: str) -> list[Row]:
         return [_read(photo, name, cropped, several, album)]
 
-    with stoppable("What is drawn stays." if album else "Nothing was written."):
+    with stoppable(lambda: "What is drawn stays." if album else "Nothing was written."):
         rows = each_photo(photos, read, "reading the light")
         # Files first: a closed pipe must not cost them.
         write_rows(json_file, rows)

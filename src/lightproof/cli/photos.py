@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 import typer
 
-from lightproof.cli.console import bar, check_album, complain, printable, talk
+from lightproof.cli.console import bar, check_album, complain, printable
 from lightproof.errors import CannotWrite, MissingExtra, UserError
 from lightproof.files import whole_file
 
@@ -128,13 +127,3 @@ class Album:
         """Write a picture, whole or not at all."""
         with whole_file(path) as file:
             file.write(picture)
-
-
-@contextmanager
-def stoppable(left: str) -> Iterator[None]:
-    """Let an interrupt end the command with exit code 130 and a word about what is left."""
-    try:
-        yield
-    except KeyboardInterrupt:
-        talk.print(f"Stopped. {left}", soft_wrap=True)
-        raise typer.Exit(130) from None

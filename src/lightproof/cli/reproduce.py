@@ -22,7 +22,7 @@ from lightproof.cli.console import (
     write_rows,
 )
 from lightproof.cli.data import check_cropped, describe, load
-from lightproof.cli.work import check_jobs, listed, stoppable
+from lightproof.cli.work import check_jobs, kept_in, listed, stoppable
 from lightproof.errors import BadParameter, UserError
 from lightproof.experiments.cache import Cache
 from lightproof.experiments.methods import METHODS, Method, check_name, choose_methods, methods_of_preset
@@ -83,7 +83,7 @@ def reproduce(
     kept = Cache(folder / "cache")
     chapters: list[Chapter] = []
     missing: list[str] = []
-    with stoppable(kept):
+    with stoppable(lambda: kept_in(kept)):
         for name in PAPER_SETS if table == "all" else [table]:
             try:
                 faces = load(name, data, bar(f"reading {name}"), cropped)

@@ -9,7 +9,7 @@ import typer
 
 from lightproof.cli.console import STDOUT, bar, check_folder, check_rows_place, say, show, stream_bar, write, write_rows
 from lightproof.cli.data import check_cropped, describe, load
-from lightproof.cli.work import check_jobs, listed, numbers, stoppable
+from lightproof.cli.work import check_jobs, kept_in, listed, numbers, stoppable
 from lightproof.errors import BadParameter
 from lightproof.experiments.cache import Cache
 from lightproof.experiments.methods import METHODS, check_name
@@ -58,7 +58,7 @@ def sweep(
     faces = load(dataset, data, bar(f"reading {dataset}"), cropped)
     describe(dataset, faces)
     kept = Cache(out / "cache")
-    with stoppable(kept):
+    with stoppable(lambda: kept_in(kept)):
         results = run_all(plan_sweep(dataset, faces, grid), faces, kept, jobs, stream_bar("experiments"))
         rows = [row.as_dict() for result in results for row in rows_of(result)]
         # Files first: a closed pipe must not cost them.

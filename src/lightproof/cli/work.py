@@ -1,8 +1,8 @@
-"""What the long commands share: lists on the command line, and work that can be interrupted."""
+"""What the commands share: lists on the command line, and work that can be interrupted."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 import typer
@@ -13,18 +13,20 @@ from lightproof.experiments.cache import Cache
 
 
 @contextmanager
-def stoppable(kept: Cache) -> Iterator[None]:
-    """Let an interrupt leave what is finished, and say so."""
+def stoppable(left: Callable[[], str]) -> Iterator[None]:
+    """Let an interrupt end the command with exit code 130 and a word about what is left; asked for only then."""
     try:
         yield
     except KeyboardInterrupt:
-        saved = (
-            f"What is finished is kept in {kept.folder}; the"
-            if kept.folder.is_dir()
-            else "Nothing was finished yet; the"
-        )
-        talk.print(f"Stopped. {saved} same command goes on from there.", soft_wrap=True)
+        talk.print(f"Stopped. {left()}", soft_wrap=True)
         raise typer.Exit(130) from None
+
+
+def kept_in(kept: Cache) -> str:
+    """Say where finished work is, and what to do with it."""
+    there = kept.folder.is_dir()
+    saved = f"What is finished is kept in {kept.folder}" if there else "Nothing was finished yet"
+    return f"{saved}; the same command goes on from there."
 
 
 def listed(text: str) -> list[str]:

@@ -228,7 +228,10 @@ def _enrolled(result: Result) -> str:
 
 def _facts(chapters: Sequence[Chapter], command: str) -> str:
     deep = any(r.experiment.method.kind == "network" for chapter in chapters for r in chapter.results)
-    versions = library_versions(*(("torch", "pytorchcv") if deep else ()))
+    found = any(chapter.search for chapter in chapters)
+    versions = library_versions(
+        *(("torch", "pytorchcv") if deep else ()), *(("ai-edge-litert", "ogm-vision") if found else ())
+    )
     named = ", ".join(f"{name} {version}" for name, version in versions.items())
     own = any(r.experiment.table == "own lights" for chapter in chapters for r in chapter.results)
     seeds = "Seeds are 0; lights of people's own are drawn with seeds 11 to 21." if own else "All seeds are 0."
