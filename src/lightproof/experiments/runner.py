@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import signal
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -134,5 +136,13 @@ def _stream(work: Iterable[Any], jobs: int, total: int) -> Iterator[tuple[int, O
     # More processes than pieces or cores would only be in each other's way.
     workers = min(jobs if jobs > 0 else cpu_count(), cpu_count(), total)
     parallel = Parallel(n_jobs=workers, return_as="generator_unordered", pre_dispatch="2 * n_jobs")
-    stream: Iterator[tuple[int, Outcome]] = parallel(work)
+    me = os.getpid()
+    stream: Iterator[tuple[int, Outcome]] = parallel(delayed(_undisturbed)(me, *piece) for piece in work)
     return stream
+
+
+def _undisturbed(asker: int, function: Callable[..., Any], arguments: Any, keywords: Any) -> Any:
+    """Do a piece of work; an interrupt is for the process that asked for it, which then ends its workers."""
+    if os.getpid() != asker:
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
+    return function(*arguments, **keywords)
