@@ -5,6 +5,7 @@ VENV ?= .venv
 BIN = $(VENV)/bin
 # With EXTRAS=dev,photos,deep the rival networks are installed and tested too: PyTorch, close to a gigabyte. What the extra
 # photos needs is there in any case, without the half gigabyte that ogm-vision asks for: only its file of weights is used.
+# The small extra postgres is there too; its tests use PostgreSQL's programs where they are installed, or LIGHTPROOF_POSTGRES.
 EXTRAS ?= dev
 
 .PHONY: setup demo test lint bench clean
@@ -13,7 +14,7 @@ setup: $(VENV)/.ready
 
 $(VENV)/.ready: pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[$(EXTRAS)]' ai-edge-litert
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[$(EXTRAS),postgres]' ai-edge-litert
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --no-deps ogm-vision
 	touch $@
 

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import importlib.util
 import os
 import sys
 import threading
+from collections.abc import Iterator
 from importlib import metadata
 from pathlib import Path
 
@@ -15,6 +17,7 @@ from hypothesis import settings
 from lightproof.datasets import FaceSet, load_yale_b, make_relit_faces
 from lightproof.errors import MissingExtra
 from lightproof.faces import networks
+from tests.store import server
 
 ROOT = Path(__file__).parents[1]
 
@@ -97,3 +100,35 @@ def yale_data() -> Path:
 @pytest.fixture(scope="session")
 def yale(yale_data: Path) -> FaceSet:
     return load_yale_b(yale_data)
+
+
+@pytest.fixture(scope="session")
+def postgres_server() -> Iterator[server.Server]:
+    """A real PostgreSQL server: the one that LIGHTPROOF_POSTGRES names, or a private one for this run."""
+    named, programs = server.named_server(), server.find_programs()
+    # Before anything lands, nothing may be left out.
+    leave_out = pytest.fail if "LIGHTPROOF_CI" in os.environ else pytest.skip
+    if importlib.util.find_spec("psycopg") is None:
+        leave_out("psycopg is not here: pip install 'lightproof[postgres]'")
+    elif named is not None:
+        yield named
+    elif programs is not None:
+        with server.private_server(programs) as private:
+            yield private
+    else:
+        leave_out(f"PostgreSQL is not here: install it, or set {server.NAMED} to the URL of a server")
+
+
+@pytest.fixture
+def postgres_place(postgres_server: server.Server) -> Iterator[str]:
+    """The URL of a place without tables."""
+    with postgres_server.place() as url:
+        yield url
+
+
+@pytest.fixture(params=["sqlite", "postgres"])
+def store_place(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+    """A place for a new gallery, on each database."""
+    if request.param == "sqlite":
+        return str(tmp_path / "people.gallery")
+    return str(request.getfixturevalue("postgres_place"))

@@ -173,3 +173,23 @@ def test_copies_are_moved_by_a_share_of_the_height(rng):
     copy = with_copies(pictures, "cross")[0, 1]
     assert STEP * 192 == 2
     assert_allclose(copy[:, :-2], pictures[0, :, 2:], atol=1e-12)
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("shape", [(96, 84), (72, 63), (40, 60), (130, 7), (2, 3)])
+def test_copies_are_the_pictures_warped(rng, shape, dtype):
+    """By whole pixels to the last bit, by parts of a pixel within the rounding of scikit-image's places."""
+    pictures = rng.normal(size=(2, *shape)).astype(dtype)
+    found = with_copies(pictures, "square")[:, 1:]
+    for place, (right, down, growth, angle) in enumerate(COPIES["square"]):
+        expected = warp(pictures, np.tile([right * STEP, down * STEP, growth, angle], (2, 1)))
+        assert_allclose(found[:, place], expected, atol=5e-5 if dtype == np.float32 else 1e-12)
+        if shape == (96, 84):
+            assert_array_equal(found[:, place], expected)
+
+
+def test_a_copy_that_is_turned_is_warped(rng, monkeypatch):
+    turn = (1, 0, 0, 0.02)
+    monkeypatch.setitem(COPIES, "turned", (turn,))
+    pictures = rng.normal(size=(2, 24, 21))
+    assert_array_equal(with_copies(pictures, "turned")[:, 1], warp(pictures, np.tile([STEP, 0, 0, 0.02], (2, 1))))

@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from benchmarks import detectors
+from benchmarks import bulk, detectors
 from benchmarks.bench_recognizer import Faces, Ours, Textbook
 from benchmarks.run import measure
-from lightproof.datasets import FaceSet
+from lightproof.datasets import FaceSet, make_relit_faces
 from lightproof.datasets.yale_eyes import YALE_EYES
 from lightproof.faces.find import LOOKS
 
@@ -91,6 +91,23 @@ def test_a_detector_whose_package_is_missing_says_so():
 
 def test_pictures_without_people_are_there():
     assert len(detectors.without_people()) > 20
+
+
+def test_a_folder_is_enrolled_and_its_cost_is_told():
+    rendered = make_relit_faces(6, lights=[(0, 0)], size=(96, 84)).images
+    row = bulk.measure(bulk.Crowd(rendered, people=9, photos=2), "fast", jobs=1, probes=5)
+    assert (row["people"], row["faces"], row["probes"], row["named"]) == (9, 18, 5, 1.0)
+    assert row["faces_a_second"] == pytest.approx(18 / row["seconds"], rel=0.05)
+    assert 0 < row["file_mib"] < 2
+    assert 0 < row["parent_mib_at_100_percent"] < 1024
+
+
+def test_no_two_photos_of_the_crowd_are_alike():
+    rendered = make_relit_faces(4, lights=[(0, 0)], size=(32, 28)).images
+    crowd = bulk.Crowd(rendered, people=12, photos=3)
+    photos = {crowd.photo(person, number).tobytes() for person in range(12) for number in range(3)}
+    assert len(photos) == 36
+    np.testing.assert_array_equal(crowd.photo(7, 1), crowd.photo(7, 1))
 
 
 @pytest.mark.data

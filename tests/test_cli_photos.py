@@ -524,6 +524,10 @@ def test_all_hostile_files_at_once_are_one_sentence_each(photos_extra, hostile, 
 # ----------------------------------------------------------------------------------------------------------- doctor
 
 
+OPTIONAL = {"psycopg": "psycopg", "opencv-python-headless": "cv2"}
+"""Packages that may be missing here, and their modules."""
+
+
 @pytest.fixture
 def machine(monkeypatch):
     """Pretend that packages have other versions, or are not installed, and that modules cannot be imported.
@@ -535,7 +539,7 @@ def machine(monkeypatch):
     real_version, real_import = metadata.version, doctor.import_module
 
     def pretend(versions=(), broken=()):
-        known = {"torch": "2.9.0", "pytorchcv": "0.0.67", **dict(versions)}
+        known = {"torch": "2.9.0", "pytorchcv": "0.0.67", **dict.fromkeys(OPTIONAL, "9.9"), **dict(versions)}
 
         def version(name):
             if known.get(name, "") is None:
@@ -545,7 +549,7 @@ def machine(monkeypatch):
         def load(name):
             if name in broken:
                 raise ImportError(f"{name} is in pieces\nand so on")
-            return None if name in ("torch", "pytorchcv") else real_import(name)
+            return None if name in ("torch", "pytorchcv", *OPTIONAL.values()) else real_import(name)
 
         monkeypatch.setattr(metadata, "version", version)
         monkeypatch.setattr(doctor, "import_module", load)

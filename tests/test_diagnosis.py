@@ -16,8 +16,9 @@ from scipy.ndimage import gaussian_filter
 from benchmarks.diagnosis import errors, groups, row
 from lightproof.datasets import FaceSet, make_relit_faces
 from lightproof.datasets.protocols import has_even_number
-from lightproof.diagnosis import Diagnosis, diagnose
+from lightproof.diagnosis import Diagnosis, diagnose, light_directions
 from lightproof.diagnosis.hints import hint_for
+from lightproof.diagnosis.measures import brightness
 from lightproof.errors import BadImage, BadParameter
 from lightproof.plots import draw_light
 
@@ -127,6 +128,41 @@ def test_a_picture_unlike_any_face_has_no_direction(rng):
 
 def test_a_white_picture_is_too_bright():
     assert diagnose(even(255)).hint.startswith("Too bright")
+
+
+def told_one_by_one(images) -> np.ndarray:
+    answers = [diagnose(image) for image in images]
+    return np.array([[answer.azimuth, answer.elevation] for answer in answers], float)  # None becomes nan
+
+
+def test_many_faces_in_one_go_have_the_directions_of_each_alone(lit, rng):
+    noise = rng.integers(0, 256, (1, 96, 84)).astype(np.uint8)
+    nothing = np.stack([even(0, (96, 84)), even(128, (96, 84))])
+    images = np.concatenate([lit.images, nothing, noise, lit.images[:3] // 60])
+    together = light_directions(images)
+    assert together.shape == (len(images), 2)
+    np.testing.assert_allclose(together, told_one_by_one(images), atol=1e-8)
+    np.testing.assert_array_equal(np.isnan(together).all(axis=1), np.arange(len(images)) >= len(lit))
+    # In blocks and out of order it is the same.
+    np.testing.assert_allclose(light_directions(images[::-1]), together[::-1], atol=1e-8)
+
+
+def test_no_faces_have_no_directions():
+    assert light_directions(np.zeros((0, 32, 28), np.uint8)).shape == (0, 2)
+
+
+def test_the_direction_is_told_as_long_as_the_brightness_exceeds_noise():
+    dimmed = np.stack([make_one(0) // by for by in range(10, 80)])
+    told = ~np.isnan(light_directions(dimmed)[:, 0])
+    np.testing.assert_array_equal(told, [brightness(face) > 4 for face in dimmed])
+    assert told.any()
+    assert not told.all()
+
+
+@given(st.integers(1, 400), st.integers(0, 2**32 - 1))
+def test_the_brightness_read_off_the_histogram_is_the_quantile(size, seed):
+    face = np.random.default_rng(seed).integers(0, 256, (size, 1)).astype(np.uint8)
+    assert brightness(face) == pytest.approx(float(np.quantile(face, 0.95)), abs=1e-9)
 
 
 # --- the figures, by hand ------------------------------------------------------------------------------------------
@@ -264,6 +300,21 @@ def test_what_is_no_face_is_refused(face, got):
     legal = r"`face` of diagnose must be a grey face of shape \(h, w\), uint8, of at least 16 x 16 pixels; "
     with pytest.raises(BadImage, match=legal + got):
         diagnose(face)
+
+
+@pytest.mark.parametrize(
+    ("faces", "got"),
+    [
+        ([np.zeros((20, 20), np.uint8)], "got list"),
+        (np.zeros((1, 20, 20)), r"got float64 of shape \(1, 20, 20\)"),
+        (np.zeros((20, 20), np.uint8), r"got uint8 of shape \(20, 20\)"),
+        (np.zeros((1, 15, 20), np.uint8), r"got uint8 of shape \(1, 15, 20\)"),
+    ],
+)
+def test_what_are_no_faces_is_refused(faces, got):
+    legal = r"`faces` of light_directions must be grey faces of shape \(n, h, w\), uint8, of at least 16 x 16 pixels; "
+    with pytest.raises(BadImage, match=legal + got):
+        light_directions(faces)
 
 
 @pytest.mark.parametrize("distance", [0, -3.0, np.nan, np.inf, "90", True])

@@ -13,6 +13,10 @@ EXAMPLES = [
     errors.BadImage("X[0]", "grey", "colour"),
     errors.BadLabels("y", "names", "numbers"),
     errors.UnknownPerson("Ann", ["Bob"]),
+    errors.NameTaken("Bob"),
+    errors.DuplicatePhoto("a.jpg", "Ann", "Bob"),
+    errors.BadGallery("a.gallery", "a picture"),
+    errors.GalleryBusy("a.gallery", "free", "another writer"),
     errors.NotFitted("FaceRecognizer", "predict"),
     errors.BadModelFile(Path("a.zip"), "nothing"),
     errors.CannotWrite(Path("a"), OSError("no such folder")),
@@ -51,3 +55,9 @@ def test_a_photo_without_a_face_or_with_too_many_is_a_bad_image_and_says_so():
     said = "photo.jpg must be a photo of a face with at least 20 pixels between the eyes; "
     assert str(none) == said + "got none in any look (gamma, plain)."
     assert str(many) == "photo.jpg must be a photo of one face; got 3 faces."
+
+
+def test_an_unknown_person_is_told_with_the_names_there_are_and_the_nearest():
+    said = str(errors.UnknownPerson("Anna", ["Ann", "Bob"], what="The name", nearest=["Ann"]))
+    assert said == "The name must be one of the 2 enrolled people ('Ann', 'Bob'); got 'Anna'. Did you mean 'Ann'?"
+    assert str(errors.UnknownPerson("Ann", [])) == "`label` must be somebody enrolled (there is nobody); got 'Ann'."

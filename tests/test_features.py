@@ -10,7 +10,7 @@ from benchmarks import textbook
 from lightproof import PatchRCDT
 from lightproof.errors import BadImage, BadParameter, NotFitted
 from lightproof.patches import PatchGrid
-from lightproof.transform import discrete_rcdt, flatten
+from lightproof.transform import cosines, discrete_rcdt, flatten
 
 
 def as_is(**overrides):
@@ -136,3 +136,29 @@ def test_parameters_set_after_fit_wait_for_the_next_fit(faces):
     extractor.set_params(n_angles=8, light="log", cell=8, dtype="float64")
     assert_array_equal(extractor.transform(faces.images[:2]), before)
     assert extractor.fit(faces.images).transform(faces.images[:2]).shape != before.shape
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize(("cell", "overlap"), [(6, 3), (4, 1), (8, 0), (9, 6)])
+def test_cosines_are_those_of_the_sorted_points_however_they_are_sorted(faces, cell, overlap, dtype):
+    """Small patches are sorted all at once, large ones one by one; by the direct road the points are kept."""
+    images = faces.images[:3]
+    common = {"size": (32, 28), "cell": cell, "overlap": overlap, "dtype": dtype}
+    points = PatchRCDT(**common).fit(images).patch_vectors(images)
+    found = PatchRCDT(detail=5, **common).fit(images).patch_vectors(images)
+    expected = points.reshape(*points.shape[:2], 4, cell**2) @ cosines(cell**2, 5).T
+    assert found.dtype == dtype
+    assert found.flags.c_contiguous
+    assert_allclose(found, expected.reshape(found.shape), atol=1e-5 if dtype == "float32" else 1e-12)
+
+
+@pytest.mark.parametrize("patches", [{"detail": 5}, {"detail": "all"}, {"detail": 5, "cell": 9, "overlap": 6}])
+@pytest.mark.parametrize("deformations", ["none", "all"])
+def test_blocks_are_what_is_enrolled_in_one_go(faces, patches, deformations):
+    images = faces.images[:5]
+    extractor = PatchRCDT(size=(32, 28), **{"cell": 6, "overlap": 3} | patches).fit(images)
+    whole = extractor.enrolled_vectors(images, "cross", deformations)
+    blocks = [block.copy() for block in extractor.enrolled_blocks(images, "cross", deformations, 2)]
+    assert [len(block) for block in blocks] == [2, 2, 1]
+    assert_array_equal(np.concatenate(blocks).swapaxes(2, 3), whole)
+    assert_allclose(whole[:, 0], extractor.patch_vectors(images), atol=1e-6)

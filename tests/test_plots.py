@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import io
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 from PIL import Image
 
+from lightproof.patches import PatchGrid
 from lightproof.plots import (
     Measured,
     Patch,
@@ -17,6 +19,7 @@ from lightproof.plots import (
     compared,
     decision_maps,
     examples,
+    explanation_figure,
     histograms,
     overlay_map,
     png_of,
@@ -167,3 +170,63 @@ def test_maps_of_one_span_have_the_same_colors():
     alone = [color_of_the_first_cell([[50.0, high]], None) for high in (60.0, 100.0)]
     shared = [color_of_the_first_cell([[50.0, high]], (0.0, 100.0)) for high in (60.0, 100.0)]
     assert shared[0] == shared[1] != alone[0]
+
+
+def explained(patches, rival_patches=None):
+    patches, rival = np.array(patches, float), None if rival_patches is None else np.array(rival_patches, float)
+    grid = PatchGrid(12, 16, cell=4, overlap=0)
+    return SimpleNamespace(
+        person="Anna",
+        against=None if rival is None else "Ben",
+        lead=patches.sum(),
+        rival_lead=None if rival is None else rival.sum(),
+        patches=patches,
+        rival_patches=rival,
+        difference=None if rival is None else patches - rival,
+        face=np.full((12, 16), 160, np.uint8),
+        grid=grid,
+        sentence="lead 1.0 = +2.0 and -1.0",
+    )
+
+
+def strong(pixels: np.ndarray, ink: str) -> np.ndarray:
+    """Mark pixels that are clearly blue or red."""
+    here, there = (2, 0) if ink == "blue" else (0, 2)
+    return pixels[:, :, here] - pixels[:, :, there] > 60
+
+
+def test_an_explanation_is_blue_for_and_red_against_where_the_patches_lie():
+    patches = np.zeros((3, 4))
+    patches[0, 0], patches[2, 3] = 1.0, -1.0
+    pixels = decoded(explanation_figure(explained(patches)))[:, :505]  # without the scale
+    assert pixels.shape[0] == 375
+    assert not strong(pixels[:, :245], "blue").any()  # the face alone comes first
+    assert not strong(pixels[:, :245], "red").any()
+    (blue_rows, blue_columns), (red_rows, red_columns) = (np.nonzero(strong(pixels, ink)) for ink in ("blue", "red"))
+    assert blue_rows.max() < red_rows.min()
+    assert blue_columns.max() < red_columns.min()
+
+
+def test_with_another_person_there_are_three_maps_of_one_scale():
+    two = explained(np.full((3, 4), 1.0), np.full((3, 4), -1.0))
+    pixels = decoded(explanation_figure(two))
+    assert pixels.shape[1] == pytest.approx(130 + 4 * 240, abs=1)
+    row = pixels[170]
+    ours, theirs, apart = row[360], row[600], row[840]
+    assert ours[2] > ours[0]
+    assert theirs[0] > theirs[2]
+    assert apart[2] - apart[0] > ours[2] - ours[0]  # 2 is bluer than 1
+
+
+def test_an_explanation_of_nothing_can_be_drawn():
+    pixels = decoded(explanation_figure(explained(np.zeros((3, 4)))))
+    assert pixels.min() < 128
+    assert not strong(pixels[:, :505], "blue").any()
+
+
+def test_what_is_written_around_an_explanation_can_be_chosen():
+    patches = np.ones((3, 4))
+    plain = explanation_figure(explained(patches))
+    assert explanation_figure(explained(patches)) == plain
+    assert explanation_figure(explained(patches), name="photo 7") != plain
+    assert explanation_figure(explained(patches), sentence="because") != plain

@@ -7,6 +7,7 @@ the middle c of the picture.
 
 from __future__ import annotations
 
+import math
 from typing import Final
 
 import numpy as np
@@ -81,9 +82,37 @@ def with_copies(pictures: Floats, copies: str) -> Floats:
     ndarray of shape (n, 1 + number of copies, h, w)
         The picture itself first.
     """
-    made = [warp(pictures, np.tile(_in_heights(copy), (len(pictures), 1))) for copy in COPIES[copies]]
-    return np.stack([pictures, *made], axis=1)
+    out = np.empty((len(pictures), 1 + len(COPIES[copies]), *pictures.shape[1:]), pictures.dtype)
+    out[:, 0] = pictures
+    for place, copy in enumerate(COPIES[copies], start=1):
+        right, down, growth, angle = _in_heights(copy)
+        if growth == angle == 0:
+            _translate(pictures, right * pictures.shape[1], down * pictures.shape[1], out[:, place])
+        else:
+            out[:, place] = warp(pictures, np.tile(_in_heights(copy), (len(pictures), 1)))
+    return out
 
 
 def _in_heights(copy: tuple[float, float, float, float]) -> Floats:
     return np.array(copy) * (STEP, STEP, 1, 1)
+
+
+def _translate(pictures: Floats, right: float, down: float, out: Floats) -> None:
+    """Do what :func:`warp` does for a move alone, given in pixels: a weighted sum of pictures moved by whole pixels."""
+    height, width = pictures.shape[1:]
+    reach = math.ceil(max(abs(right), abs(down)))
+    around = np.pad(pictures, ((0, 0), (reach, reach), (reach, reach)), mode="reflect")
+    out[...] = 0
+    for row, share in _between(down + reach):
+        for column, part in _between(right + reach):
+            moved_by_whole = around[:, row : row + height, column : column + width]
+            if share * part == 1:
+                out[...] = moved_by_whole
+            else:
+                out += pictures.dtype.type(share * part) * moved_by_whole
+
+
+def _between(place: float) -> list[tuple[int, float]]:
+    """Tell between which whole numbers a number lies, and how much each counts; one that counts nothing is left out."""
+    whole = math.floor(place)
+    return [(at, share) for at, share in ((whole, 1 - place + whole), (whole + 1, place - whole)) if share > 0]

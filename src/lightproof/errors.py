@@ -10,9 +10,13 @@
         │   ├── NoFace                     a photo in which no face was found
         │   └── SeveralFaces               a photo of several people where one is asked for
         ├── BadLabels                      names that do not match their images
-        │   └── UnknownPerson              a name nobody enrolled
+        │   ├── UnknownPerson              a name nobody enrolled
+        │   ├── NameTaken                  a new name that somebody has already
+        │   └── DuplicatePhoto             a photo that is enrolled under another name
         ├── NotFitted                      asked before ``fit`` or ``enroll``
         ├── BadModelFile                   a file that is not a saved recognizer
+        ├── BadGallery                     a file or database that is not a gallery
+        ├── GalleryBusy                    a gallery that others are writing to
         ├── CannotWrite                    a place that takes no file
         ├── UnknownName                    a method or table nobody has
         ├── DatasetMissing                 a folder that is not the data set asked for
@@ -97,9 +101,27 @@ class BadLabels(UserError):
 class UnknownPerson(BadLabels):
     """A name nobody enrolled."""
 
-    def __init__(self, label: object, known: Sequence[object]) -> None:
+    def __init__(
+        self, label: object, known: Sequence[object], *, what: str = "`label`", nearest: Sequence[object] = ()
+    ) -> None:
         shown = ", ".join(repr(name) for name in known[:5]) + (", ..." if len(known) > 5 else "")
-        UserError.__init__(self, f"`label` must be one of the {len(known)} enrolled people ({shown}); got {label!r}.")
+        hint = f" Did you mean {nearest[0]!r}?" if nearest else ""
+        legal = f"one of the {len(known)} enrolled people ({shown})" if known else "somebody enrolled (there is nobody)"
+        UserError.__init__(self, f"{what} must be {legal}; got {label!r}.{hint}")
+
+
+class NameTaken(BadLabels):
+    """A new name that somebody has already."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__("The new name", "one that nobody has", f"{name!r}, who is enrolled")
+
+
+class DuplicatePhoto(BadLabels):
+    """A photo that is enrolled under another name."""
+
+    def __init__(self, photo: str, name: str, other: str) -> None:
+        super().__init__(f"Photo {photo}", f"new, or of {name!r}", f"one that is enrolled as {other!r}")
 
 
 class NotFitted(UserError, NotFittedError):
@@ -116,10 +138,24 @@ class BadModelFile(UserError):
         super().__init__(f"{path} must be a file written by FaceRecognizer.save; got {got}.")
 
 
+class BadGallery(UserError):
+    """A file or database that is not a gallery."""
+
+    def __init__(self, place: Path | str, got: str) -> None:
+        super().__init__(f"{place} must be a gallery written by lightproof; got {got}.")
+
+
+class GalleryBusy(UserError):
+    """A gallery that others are writing to."""
+
+    def __init__(self, place: Path | str, legal: str, got: str) -> None:
+        super().__init__(f"{place} must be {legal}; got {got}.")
+
+
 class CannotWrite(UserError):
     """A place that takes no file."""
 
-    def __init__(self, path: Path, problem: OSError) -> None:
+    def __init__(self, path: Path | str, problem: OSError) -> None:
         super().__init__(f"{path} must be a place that can be written; got: {problem.strerror or problem}.")
 
 

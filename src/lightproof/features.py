@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any, Final, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, TransformerMixin
 
-from lightproof.alignment import with_copies
+from lightproof.alignment import COPIES, with_copies
 from lightproof.deformations import DEFORMATIONS, tangents
 from lightproof.errors import BadImage, NotFitted
 from lightproof.gradients import GRADIENTS
@@ -16,12 +16,16 @@ from lightproof.images import Images, bring_to_size, check_images
 from lightproof.light import LIGHTS
 from lightproof.patches import PatchGrid
 from lightproof.settings import check_settings, plain
+from lightproof.sorting import PatchSorter
 from lightproof.transform import cosines, directions, flatten, projection_angles, translation_vectors
 from lightproof.types import Floats
 
 BLOCK = 16
 """Images worked on at a time: their projections stay in the processor's cache."""
 
+
+FEW_POINTS: Final = 64
+"""Points of a patch up to which all patches are sorted at once; more are sorted faster patch by patch."""
 
 SPANNED: Final[dict[str, tuple[str, ...]]] = {
     "none": (),
@@ -175,20 +179,44 @@ class PatchRCDT(TransformerMixin, BaseEstimator):
         ndarray of shape (n, 1 + copies + tangents, K, D)
             The images themselves first.
         """
-        blocks = []
-        for start in range(0, len(images), BLOCK):
-            pictures = self.unlit(images[start : start + BLOCK])
-            copied = with_copies(pictures, copies)
-            vectors = self.describe(copied.reshape(-1, *pictures.shape[1:]))
-            vectors = vectors.reshape(*copied.shape[:2], *vectors.shape[1:])
-            blocks.append(np.concatenate([vectors, self._tangents(pictures, SPANNED[deformations])], axis=1))
-        return np.concatenate(blocks)
+        return next(self.enrolled_blocks(images, copies, deformations, len(images))).swapaxes(2, 3)
+
+    def enrolled_blocks(self, images: Images, copies: str, deformations: str, block: int) -> Iterator[Floats]:
+        """Yield what :meth:`enrolled_vectors` computes, some images at a time, patches last: (n, copies, D, K).
+
+        The next block is put where the last one stood.
+        """
+        n_copies, n_tangents = 1 + len(COPIES[copies]), len(SPANNED[deformations])
+        shape = (n_copies + n_tangents, self.translation_.shape[1], self.grid_.n_patches)
+        room = np.empty((min(block, len(images)), *shape), self.settings_["dtype"])
+        sorter = self._sorter(self.grid_, len(room) * n_copies)
+        for start in range(0, len(images), block):
+            some = images[start : start + block]
+            out = room[: len(some)]
+            for i in range(0, len(some), BLOCK):
+                self._enrolled(some[i : i + BLOCK], copies, deformations, sorter, out[i : i + BLOCK])
+            yield out
+
+    def _enrolled(
+        self, images: Images, copies: str, deformations: str, sorter: PatchSorter | None, out: Floats
+    ) -> None:
+        """Put what a few images put into a span into ``out``, patches last, shape (n, copies, D, K)."""
+        pictures, tangents_of = self.unlit(images), SPANNED[deformations]
+        copied = with_copies(pictures, copies)
+        n_copies = copied.shape[1]
+        if sorter is None:
+            vectors = self.describe(copied.reshape(-1, *pictures.shape[1:])).swapaxes(1, 2)
+            out[:, :n_copies] = vectors.reshape(*copied.shape[:2], *vectors.shape[1:])
+        elif tangents_of:
+            for place, each in zip(out, copied, strict=True):
+                self._patches_last(each, sorter, place[:n_copies])
+        else:
+            self._patches_last(copied.reshape(-1, *pictures.shape[1:]), sorter, out.reshape(-1, *out.shape[2:]))
+        if tangents_of:
+            out[:, n_copies:] = self._tangents(pictures, tangents_of).swapaxes(2, 3)
 
     def _tangents(self, pictures: Floats, names: Sequence[str]) -> Floats:
         """How the features begin to change when the gradients are deformed, shape (n, len(names), K, D)."""
-        n, K, D = len(pictures), self.grid_.n_patches, self.translation_.shape[1]
-        if not names:
-            return np.zeros((n, 0, K, D), pictures.dtype)
         cloud = self.grid_.gather(GRADIENTS[self.settings_["gradient"]](pictures)).swapaxes(-1, -2)
         changes = SLIGHT * tangents(cloud, self.angles_, names)
         if self._cosines is not None:
@@ -220,20 +248,50 @@ class PatchRCDT(TransformerMixin, BaseEstimator):
     def describe(self, pictures: Floats, grid: PatchGrid | None = None, out: Floats | None = None) -> Floats:
         """Compute the features of what :meth:`unlit` made, on the patches of any grid, shape (n, K, D)."""
         grid = grid or self.grid_
-        gradients = GRADIENTS[self.settings_["gradient"]](pictures)
-        # Each pixel is projected once, before the patches are cut: overlapping patches share the work.
-        n, _, height, width = gradients.shape
-        projected = directions(self.angles_).astype(pictures.dtype) @ gradients.reshape(n, 2, -1)
-        shape = (n, grid.n_patches, len(self.angles_), -1)
+        # Without copies it pays only where neighbors share what is sorted.
+        sorter = self._sorter(grid, len(pictures)) if grid.overlap and grid.cell % grid.stride == 0 else None
+        if sorter is not None:
+            waves = np.empty((len(pictures), self.translation_.shape[1], grid.n_patches), pictures.dtype)
+            self._patches_last(pictures, sorter, waves)
+            if out is None:
+                return np.ascontiguousarray(waves.swapaxes(1, 2))
+            out[...] = waves.swapaxes(1, 2)
+            return out
+        projected = self._projected(pictures)
+        shape = (len(pictures), grid.n_patches, len(self.angles_), -1)
         room = None if out is None or self._cosines is not None else out.reshape(shape)
-        patches = grid.gather(projected.reshape(n, -1, height, width), room)
+        patches = grid.gather(projected, room)
         patches.sort(axis=-1)
         if self._cosines is None:
             return flatten(patches)
         # One product over all patches: a small one for each would take longer to start than to do.
         flat = patches.reshape(-1, grid.n_points)
         waves = np.matmul(flat, self._cosines.T, out=None if out is None else out.reshape(len(flat), -1))
-        return waves.reshape(n, grid.n_patches, -1)
+        return waves.reshape(len(pictures), grid.n_patches, -1)
+
+    def _projected(self, pictures: Floats) -> Floats:
+        """Project the gradients on every angle, (n, h, w) -> (n, m, h, w).
+
+        Each pixel once, before the patches are cut: overlapping patches share the work.
+        """
+        gradients = GRADIENTS[self.settings_["gradient"]](pictures)
+        n, _, height, width = gradients.shape
+        projected: Floats = directions(self.angles_).astype(pictures.dtype) @ gradients.reshape(n, 2, -1)
+        return projected.reshape(n, -1, height, width)
+
+    def _sorter(self, grid: PatchGrid, n: int) -> PatchSorter | None:
+        """Return what sorts the patches of up to n pictures at once, if that is worth it."""
+        if self._cosines is None or grid.n_points > FEW_POINTS:
+            return None
+        return PatchSorter(grid, self._cosines, len(self.angles_), n)
+
+    def _patches_last(self, pictures: Floats, sorter: PatchSorter, out: Floats) -> None:
+        """Put the features into ``out``, contiguous, patches last, shape (n, D, K)."""
+        for start in range(0, len(pictures), sorter.block):
+            some = slice(start, start + sorter.block)
+            place = out[some]
+            shape = (len(place), len(self.angles_), -1, place.shape[-1])
+            sorter.sort(self._projected(pictures[some]), place.reshape(shape))
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "grid_")

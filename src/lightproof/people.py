@@ -10,7 +10,10 @@ from typing import Any, Self
 import numpy as np
 
 from lightproof.aggregate import RELATIVE, contributions
+from lightproof.compact import compact_spans
 from lightproof.errors import BadLabels
+from lightproof.features import PatchRCDT
+from lightproof.images import Images, refuse_blank
 from lightproof.labels import sort_labels
 from lightproof.stack import SubspaceStack, length_weights, relative_residuals, residuals, stack_spans
 from lightproof.subspaces import PatchSpans, SharedSpan, span_photos
@@ -18,6 +21,10 @@ from lightproof.types import Array, Floats
 
 BLOCK = 32
 """Probes compared at a time: memory stays bounded however many there are."""
+
+
+PEOPLE = 6
+"""People spanned at a time: their numbers stay in the processor's cache."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,8 +51,8 @@ class People:
         photos: dict[Hashable, list[int]] = {}
         for i, label in enumerate(labels):
             photos.setdefault(label, []).append(i)
-        spans = {label: _span(_side_by_side(vectors[rows]), shared, settings) for label, rows in photos.items()}
-        return cls(settings, shared, _ordered(spans))
+        span = _compact_spans if settings["storage"] == "int8" else _whole_spans
+        return cls(settings, shared, _ordered(span(vectors, photos, shared, settings)))
 
     @cached_property
     def stack(self) -> SubspaceStack:
@@ -56,6 +63,11 @@ class People:
     def weights(self) -> Floats | None:
         """What each patch of each person counts, shape (K, C); None if all count alike."""
         return length_weights(list(self.spans.values())) if self.settings["weights"] == "length" else None
+
+    @cached_property
+    def levels(self) -> Floats:
+        """How much nearer just anybody comes to each person's template than to a single photo, shape (C,)."""
+        return np.array([spans.level for spans in self.spans.values()], self.settings["dtype"])
 
     def adding(self, label: Hashable, vectors: Floats) -> Self:
         """Add photos of one person, new or known; ``vectors`` has shape (L, copies, K, D)."""
@@ -88,6 +100,38 @@ class People:
         """What each patch adds for one person alone, by a rule that needs no others, shape (K,)."""
         added = contributions(distances, self.settings["aggregate"])
         return added if self.weights is None else _weighed(added, self.weights[:, person])
+
+
+def spans_of_photos(
+    extractor: PatchRCDT, shared: SharedSpan, images: Images, settings: dict[str, Any]
+) -> list[PatchSpans]:
+    """Span every photo alone, with its copies: what a person of one photo keeps.
+
+    Parameters
+    ----------
+    extractor : PatchRCDT
+        Fitted.
+    shared : SharedSpan
+        Of its translation vectors.
+    images : ndarray of shape (n, h, w) or list of ndarray of shape (h, w)
+        As many as there may be: memory stays bounded but for the spans themselves.
+    settings : dict
+        ``components``, ``copies``, ``deformations`` and ``storage`` are used.
+
+    Returns
+    -------
+    list of PatchSpans, of length n
+        The same to the last bit as those of :meth:`People.of`.
+    """
+    checked = extractor.check(images)
+    refuse_blank(checked)
+    spans: list[PatchSpans] = []
+    for samples in extractor.enrolled_blocks(checked, settings["copies"], settings["deformations"], PEOPLE):
+        if settings["storage"] == "int8":
+            spans += compact_spans(samples, settings["components"], shared)
+        else:
+            spans += [_span(photo.transpose(2, 0, 1), shared, settings) for photo in samples]
+    return spans
 
 
 def validated_components(
@@ -166,8 +210,30 @@ def _side_by_side(vectors: Floats) -> Floats:
 
 
 def _span(samples: Floats, shared: SharedSpan, settings: dict[str, Any]) -> PatchSpans:
-    span = span_photos(samples, shared)
-    return span.compact(settings["components"]) if settings["storage"] == "int8" else span
+    if settings["storage"] != "int8":
+        return span_photos(samples, shared)
+    return compact_spans(samples.transpose(1, 2, 0)[None], settings["components"], shared)[0]
+
+
+def _whole_spans(
+    vectors: Floats, photos: dict[Hashable, list[int]], shared: SharedSpan, settings: dict[str, Any]
+) -> dict[Hashable, PatchSpans]:
+    return {label: _span(_side_by_side(vectors[rows]), shared, settings) for label, rows in photos.items()}
+
+
+def _compact_spans(
+    vectors: Floats, photos: dict[Hashable, list[int]], shared: SharedSpan, settings: dict[str, Any]
+) -> dict[Hashable, PatchSpans]:
+    """Span several people at a time who have as many photos."""
+    spans: dict[Hashable, PatchSpans] = {}
+    for count in {len(rows) for rows in photos.values()}:
+        labels = [label for label, rows in photos.items() if len(rows) == count]
+        for start in range(0, len(labels), PEOPLE):
+            some = labels[start : start + PEOPLE]
+            samples = vectors.swapaxes(2, 3)[np.array([photos[label] for label in some])]
+            samples = samples.reshape(len(some), -1, *samples.shape[3:])
+            spans |= zip(some, compact_spans(samples, settings["components"], shared), strict=True)
+    return spans
 
 
 def _ordered(spans: dict[Hashable, PatchSpans]) -> dict[Hashable, PatchSpans]:

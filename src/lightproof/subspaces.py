@@ -114,6 +114,20 @@ def decoded(own: Array, axis: int) -> Floats:
     return numbers
 
 
+def encoded(directions: Floats, axis: int) -> Array:
+    """Return directions in whole numbers, the largest of each ``LEVELS``; 0 stays 0."""
+    largest = np.abs(directions).max(axis=axis, keepdims=True)
+    codes: Floats = directions * np.divide(LEVELS, largest, out=np.zeros_like(largest), where=largest > 0)
+    return np.rint(codes, out=codes).astype(np.int8)
+
+
+def stand_ins(strengths: Floats) -> Floats:
+    """Return samples that lie along the directions, (..., r) -> (..., r, r)."""
+    samples = np.zeros((*strengths.shape, strengths.shape[-1]), np.float16)
+    np.einsum("...ii->...i", samples)[...] = strengths
+    return samples
+
+
 @dataclass(frozen=True, eq=False)
 class SharedSpan:
     """The vectors that are in everybody's span, and an orthonormal basis of them.
@@ -151,11 +165,15 @@ class PatchSpans:
     coordinates : ndarray of shape (K, L, t + r)
         The photos in the basis of the t shared and r own directions.
     shared : SharedSpan
+    level : float
+        How much nearer just anybody comes to it than to a single photo, in evidence: see
+        :meth:`lightproof.matcher.Matcher.joined`. 0 for one photo.
     """
 
     own: Array
     coordinates: Floats
     shared: SharedSpan
+    level: float = 0.0
 
     def compact(self, most: int) -> Self:
         """Keep at most ``most`` directions, in whole numbers, and in place of the photos as many that span the same.
@@ -163,10 +181,7 @@ class PatchSpans:
         Only for spans without shared directions.
         """
         own, strengths = self.own[:, :most], np.sqrt(self.own_variance[:, :most])
-        largest = np.abs(own).max(axis=-1, keepdims=True)
-        codes = np.rint(own * np.divide(LEVELS, largest, out=np.zeros_like(largest), where=largest > 0))
-        stand_ins = strengths[:, :, None] * np.eye(own.shape[1])
-        return type(self)(codes.astype(np.int8), stand_ins.astype(np.float16), self.shared)
+        return type(self)(encoded(own, axis=-1), stand_ins(strengths), self.shared)
 
     @property
     def directions(self) -> Floats:

@@ -9,24 +9,53 @@ from typing import Annotated
 import typer
 
 from lightproof import __version__
-from lightproof.cli import photos
+from lightproof.cli import enroll as enrolling
+from lightproof.cli import forget as forgetting
+from lightproof.cli import gallery, photos
+from lightproof.cli import identify as identifying
+from lightproof.cli import sync as syncing
+from lightproof.cli import verify as verifying
+from lightproof.cli import watch as watching
+from lightproof.cli.calibrate import calibrate, rebuild
 from lightproof.cli.console import printable
 from lightproof.cli.crop import crop
 from lightproof.cli.demo import demo
 from lightproof.cli.doctor import EXIT_CODES as DOCTOR_EXIT_CODES
 from lightproof.cli.doctor import doctor
+from lightproof.cli.evaluate import EXAMPLE as EVALUATE_EXAMPLE
+from lightproof.cli.evaluate import evaluate
+from lightproof.cli.exchange import export, import_
+from lightproof.cli.explain import explain
 from lightproof.cli.light import light
+from lightproof.cli.people import people, rename
 from lightproof.cli.reproduce import reproduce
 from lightproof.cli.sweep import sweep
 from lightproof.errors import UserError
 
 app = typer.Typer(no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False)
-app.command(epilog=photos.EXIT_CODES)(light)
-app.command(epilog=photos.EXIT_CODES)(crop)
-app.command(epilog=DOCTOR_EXIT_CODES)(doctor)
-app.command()(demo)
-app.command()(reproduce)
-app.command()(sweep)
+
+PEOPLE, PHOTOS, RESEARCH = "People", "Photographs", "Experiments"
+
+app.command(epilog=enrolling.EXIT_CODES, rich_help_panel=PEOPLE)(enrolling.enroll)
+app.command(epilog=identifying.EXIT_CODES, rich_help_panel=PEOPLE)(identifying.identify)
+app.command(epilog=verifying.EXIT_CODES, rich_help_panel=PEOPLE)(verifying.verify)
+app.command(epilog=gallery.EXIT_CODES, rich_help_panel=PEOPLE)(people)
+app.command(epilog=gallery.EXIT_CODES, rich_help_panel=PEOPLE)(rename)
+app.command(epilog=forgetting.EXIT_CODES, rich_help_panel=PEOPLE)(forgetting.forget)
+app.command(epilog=syncing.EXIT_CODES, rich_help_panel=PEOPLE)(syncing.sync)
+app.command(epilog=gallery.EXIT_CODES, rich_help_panel=PEOPLE)(calibrate)
+app.command(epilog=gallery.EXIT_CODES, rich_help_panel=PEOPLE)(explain)
+app.command(epilog=watching.EXIT_CODES, rich_help_panel=PEOPLE)(watching.watch)
+app.command(epilog=gallery.EXIT_CODES, rich_help_panel=PEOPLE)(rebuild)
+app.command(epilog=gallery.EXIT_CODES, rich_help_panel=PEOPLE)(export)
+app.command("import", epilog=gallery.EXIT_CODES, rich_help_panel=PEOPLE)(import_)
+app.command(epilog=EVALUATE_EXAMPLE, rich_help_panel=PEOPLE)(evaluate)
+app.command(epilog=photos.EXIT_CODES, rich_help_panel=PHOTOS)(light)
+app.command(epilog=photos.EXIT_CODES, rich_help_panel=PHOTOS)(crop)
+app.command(epilog=DOCTOR_EXIT_CODES, rich_help_panel=PHOTOS)(doctor)
+app.command(rich_help_panel=RESEARCH)(demo)
+app.command(rich_help_panel=RESEARCH)(reproduce)
+app.command(rich_help_panel=RESEARCH)(sweep)
 
 
 def _version(wanted: bool) -> None:

@@ -29,12 +29,16 @@ EXIT_CODES: Final = (
 
 EXTRAS: Final[dict[str, dict[str, str]]] = {
     "photos": {"ai-edge-litert": "ai_edge_litert.interpreter"},
+    "postgres": {"psycopg": "psycopg"},
+    "camera": {"opencv-python-headless": "cv2"},
     "deep": {"torch": "torch", "pytorchcv": "pytorchcv"},
 }
 """Packages of each extra, and the module that shows whether one works; ``photos`` has a package of weights besides."""
 
 NEEDED_FOR: Final = {
     "photos": "to find faces in photographs",
+    "postgres": "to keep a gallery in PostgreSQL",
+    "camera": "to watch a camera",
     "deep": "to train networks, reproduce --deep",
 }
 

@@ -41,6 +41,9 @@ def reproduce(
     end_to_end: Annotated[
         bool, typer.Option("--end-to-end", help="Set the crops into a frame, find the faces, and cut them anew.")
     ] = False,
+    open_set: Annotated[
+        bool, typer.Option("--open-set", help="Enroll half of the people: who is found, and how many strangers get in.")
+    ] = False,
     cropped: Annotated[bool, typer.Option("--cropped", help="The photos of the folder are faces already.")] = False,
     deep: Annotated[bool, typer.Option("--deep", help="Train the networks too.")] = False,
     budget: Annotated[float | None, typer.Option(help="Minutes for each training of a network.")] = None,
@@ -61,6 +64,10 @@ def reproduce(
     from lightproof.experiments.report import Chapter, reports
 
     check_name("table", table, [*DATASETS, "all"])
+    if open_set:
+        _check_open_set(table, methods, frames, deep)
+        _open_set(table, data, preset, end_to_end, jobs, json_file)
+        return
     if preset and (methods or deep):
         raise BadParameter("reproduce", "preset", "given without --methods and --deep", preset)
     wanted = methods_of_preset(preset) if preset else choose_methods(listed(methods), deep)
@@ -113,6 +120,35 @@ def reproduce(
         say.print(f"The report with figures: {folder / 'report.html'}")
     if missing:
         raise UserError(" ".join(missing))
+
+
+def _check_open_set(table: str, methods: str, frames: str, deep: bool) -> None:
+    if table not in JITTERED_SETS:
+        raise BadParameter("reproduce", "open-set", f"given for the tables {' and '.join(JITTERED_SETS)}", table)
+    if methods or deep or frames != ",".join(FRAMES):
+        raise BadParameter("reproduce", "open-set", "given without --methods, --deep and --frames", "one of them")
+
+
+def _open_set(table: str, data: Path | None, preset: str, end_to_end: bool, jobs: int, json_file: Path | None) -> None:
+    """Run the open-set protocol, with its two tables and its rows; there is no page of figures."""
+    from lightproof.experiments.end_to_end import find_again
+    from lightproof.experiments.open_set import open_set_tables, run_open_set
+    from lightproof.matcher import COMPARABLE, preset_settings
+
+    presets = [preset] if preset else list(COMPARABLE)
+    for name in presets:
+        preset_settings(name)
+    check_jobs("reproduce", jobs)
+    check_rows_place(json_file)
+    with stoppable(lambda: "Nothing was written."):
+        faces = load(table, data, bar(f"reading {table}"), False)
+        describe(table, faces)
+        if end_to_end:
+            faces = find_again(faces, jobs, stream_bar("finding faces")).faces
+        rows = run_open_set(faces, presets, jobs, stream_bar("comparing"))
+        write_rows(json_file, [row.as_dict() for row in rows])
+    for shown in open_set_tables(rows) if json_file != STDOUT else []:
+        show(shown)
 
 
 def _check_end_to_end(wanted: bool, table: str, frames: str, deep: bool) -> None:

@@ -4,6 +4,6 @@ Left and right without more are those of the picture. "Your right" in a hint is 
 on the left of the picture, as long as the picture is not mirrored.
 """
 
-from lightproof.diagnosis.reading import Diagnosis, diagnose
+from lightproof.diagnosis.reading import Diagnosis, diagnose, light_directions
 
-__all__ = ["Diagnosis", "diagnose"]
+__all__ = ["Diagnosis", "diagnose", "light_directions"]

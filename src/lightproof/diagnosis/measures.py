@@ -25,8 +25,11 @@ ROWS: Final = 96
 
 
 def brightness(face: Array) -> float:
-    """Grey value of the bright parts, 0 to 255."""
-    return float(np.quantile(face, BRIGHT))
+    """Grey value of the bright parts, 0 to 255: ``np.quantile(face, BRIGHT)``, read off the histogram."""
+    darker = np.cumsum(np.bincount(face.ravel(), minlength=256))
+    place = BRIGHT * (face.size - 1)
+    below, above = np.searchsorted(darker, [int(place), min(int(place) + 1, face.size - 1)], side="right")
+    return float(below + (above - below) * (place - int(place)))
 
 
 def balance(face: Array) -> float:

@@ -7,8 +7,17 @@ unpacked; and whatever goes wrong leaves as one `BadImage` with one sentence.
 
 from lightproof.pixels.bare import read_raw_grey
 from lightproof.pixels.door import read_grey
-from lightproof.pixels.files import MOST_BYTES, in_one_line
+from lightproof.pixels.files import MOST_BYTES, contents_of, in_one_line
 from lightproof.pixels.grey import BEHIND
 from lightproof.pixels.guards import MOST_PIXELS, MOST_SIDE
 
-__all__ = ["BEHIND", "MOST_BYTES", "MOST_PIXELS", "MOST_SIDE", "in_one_line", "read_grey", "read_raw_grey"]
+__all__ = [
+    "BEHIND",
+    "MOST_BYTES",
+    "MOST_PIXELS",
+    "MOST_SIDE",
+    "contents_of",
+    "in_one_line",
+    "read_grey",
+    "read_raw_grey",
+]

@@ -1,42 +1,13 @@
-"""How sure a figure is, and whether two methods differ."""
+"""Whether two methods differ."""
 
 from __future__ import annotations
 
-import math
 from typing import NamedTuple
 
 import numpy as np
-from scipy.stats import binomtest, norm
+from scipy.stats import binomtest
 
 from lightproof.types import Array
-
-
-def wilson_interval(right: float, n: int, level: float = 0.95) -> tuple[float, float]:
-    """Wilson's score interval of a share.
-
-    Parameters
-    ----------
-    right : float
-        How many of ``n`` were right; a mean over galleries need not be whole.
-    n : int
-    level : float
-
-    Returns
-    -------
-    (float, float)
-        Lower and upper end, in [0, 1].
-
-    Examples
-    --------
-    >>> low, high = wilson_interval(9, 10)
-    >>> f"{low:.3f} {high:.3f}"
-    '0.596 0.982'
-    """
-    # scipy's own takes whole numbers only; a mean over galleries need not be one.
-    z = float(norm.ppf(0.5 + level / 2))
-    share, width = right / n, z * z / n
-    half = z * math.sqrt(max(share * (1 - share), 0.0) / n + width / (4 * n))
-    return max(0.0, (share + width / 2 - half) / (1 + width)), min(1.0, (share + width / 2 + half) / (1 + width))
 
 
 class Paired(NamedTuple):

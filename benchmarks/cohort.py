@@ -1,0 +1,33 @@
+"""Draw the sheet of rendered people that a gallery compares with: python -m benchmarks.cohort."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+import lightproof.cohort
+from lightproof.cohort import ACROSS, COUNT, SEED, SIZE
+from lightproof.datasets import make_relit_faces
+from lightproof.images import bring_to_size
+from lightproof.plots import png_of
+
+SHEET = Path(lightproof.cohort.__file__).with_name("people.png")
+
+
+def draw(count: int) -> NDArray[np.uint8]:
+    """Render the first so many people, lit from the front, shape (count, 96, 84)."""
+    faces = make_relit_faces(n_subjects=count, lights=[(0, 0)], seed=SEED)
+    shrunk = bring_to_size(faces.images, SIZE, np.float64)
+    return np.clip(np.rint(255 * shrunk), 0, 255).astype(np.uint8)
+
+
+def main() -> None:
+    """Write the sheet."""
+    people = draw(COUNT).reshape(COUNT // ACROSS, ACROSS, *SIZE).transpose(0, 2, 1, 3)
+    SHEET.write_bytes(png_of(people.reshape(COUNT // ACROSS * SIZE[0], ACROSS * SIZE[1])))
+
+
+if __name__ == "__main__":
+    main()

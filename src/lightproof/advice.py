@@ -1,0 +1,194 @@
+"""Which lights a person's photos lack, and which one more photo would help most.
+
+What a photo would bring was measured, not guessed: rendered people were enrolled under every choice of the lights below
+and looked for under the lights of Extended Yale B. ``FOUND`` holds what came of it; :mod:`benchmarks.advice` measures
+it again. Left and right are those of the person, as in the hints of :mod:`lightproof.diagnosis`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Hashable, Iterable
+from dataclasses import dataclass
+from itertools import combinations
+from typing import Final
+
+import numpy as np
+
+from lightproof.errors import BadParameter
+from lightproof.evidence import Evidence
+from lightproof.images import Images
+from lightproof.matcher import Matcher
+from lightproof.people import People
+from lightproof.strangers import leads
+from lightproof.types import Array, Floats
+
+LIGHTS: Final[dict[str, tuple[float, float]]] = {
+    "front": (0, 10),
+    "left": (-50, 10),
+    "right": (50, 10),
+    "hard left": (-100, 10),
+    "hard right": (100, 10),
+    "above": (0, 65),
+    "below": (0, -45),
+}
+"""Azimuth and elevation in degrees that each name stands for; a positive azimuth is the right of the person."""
+
+WORDS: Final[dict[str, str]] = {
+    "front": "light from the front, such as a window that you face",
+    "left": "light half from your left, such as a window ahead of you on the left",
+    "right": "light half from your right, such as a window ahead of you on the right",
+    "hard left": "light straight from your left, such as a window beside you",
+    "hard right": "light straight from your right, such as a window beside you",
+    "above": "light from above, such as a lamp on the ceiling",
+    "below": "light from below, such as a lamp on the table",
+}
+
+# fmt: off
+FOUND: Final = (
+    0, 731, 538, 754, 538, 754, 753, 788, 287, 799, 616, 776, 771, 827, 784, 816,
+    287, 799, 771, 827, 616, 776, 784, 816, 608, 889, 767, 853, 767, 853, 802, 836,
+    188, 730, 622, 744, 622, 744, 767, 778, 580, 816, 696, 790, 768, 806, 786, 811,
+    580, 816, 768, 806, 696, 790, 786, 811, 712, 881, 798, 849, 798, 849, 827, 848,
+    598, 773, 739, 780, 739, 780, 788, 803, 762, 842, 788, 830, 846, 866, 845, 844,
+    762, 842, 846, 866, 788, 830, 845, 844, 892, 916, 876, 891, 876, 891, 870, 877,
+    722, 795, 767, 801, 767, 801, 792, 791, 828, 866, 834, 853, 861, 854, 850, 845,
+    828, 866, 861, 854, 834, 853, 850, 845, 909, 930, 891, 898, 891, 898, 878, 883,
+)
+# fmt: on
+"""Photos of 1000 under all lights that were found and named, for every choice of lights that people were enrolled
+under; preset "robust", one in a thousand strangers taken for somebody. A light counts 1, 2, 4, ... in the order of
+``LIGHTS``, a choice their sum.
+"""
+
+LEAST: Final = 0.02
+"""Gain below which another photo is not worth the trouble, and not told from chance."""
+
+
+@dataclass(frozen=True)
+class Advice:
+    """What to photograph next.
+
+    Attributes
+    ----------
+    person : hashable
+    has, lacks : tuple of str
+        Names of ``LIGHTS`` that the photos show, and that they do not.
+    next : str
+        One sentence for the person.
+    gain : float or None
+        Share of photos under all lights that would be found and named besides, 0 to 1, as measured on rendered people.
+        None where the lights of the photos are not known.
+    """
+
+    person: Hashable
+    has: tuple[str, ...]
+    lacks: tuple[str, ...]
+    next: str
+    gain: float | None
+
+
+def light_names(lights: Array | Iterable[tuple[float | None, float | None]]) -> list[str | None]:
+    """Name the light of each photo: the nearest of ``LIGHTS``, or None where the direction is not known.
+
+    Parameters
+    ----------
+    lights : ndarray of shape (n, 2), or (azimuth, elevation) of each photo
+        In degrees, as :func:`lightproof.diagnosis.light_directions` returns them; nan or None where not known.
+    """
+    legal = "azimuth and elevation of each photo in degrees, nan or None where they are not known"
+    try:
+        pairs = np.array(list(lights), float).reshape(-1, 2)
+    except (TypeError, ValueError):
+        raise BadParameter("advise", "lights", legal, lights) from None
+    if np.isinf(pairs).any():
+        raise BadParameter("advise", "lights", legal, lights)
+    names, toward = list(LIGHTS), _toward(np.array(list(LIGHTS.values()), float))
+    known = ~np.isnan(pairs).any(axis=1)
+    nearest = (_toward(np.where(known[:, None], pairs, 0)) @ toward.T).argmax(axis=1)
+    return [names[place] if told else None for place, told in zip(nearest, known, strict=True)]
+
+
+def found_with(names: Collection[str]) -> float:
+    """Share of photos under all lights that were found and named when people were enrolled under these lights."""
+    return FOUND[sum(2**place for place, name in enumerate(LIGHTS) if name in names)] / 1000
+
+
+def advise(person: Hashable, lights: Array | Iterable[tuple[float | None, float | None]]) -> Advice:
+    """Say which lights the photos of a person lack, and which one more photo would help most.
+
+    Parameters
+    ----------
+    person : hashable
+    lights : ndarray of shape (n, 2), or (azimuth, elevation) of each photo
+        In degrees, as :func:`lightproof.diagnosis.light_directions` returns them; nan or None where not known.
+
+    Returns
+    -------
+    Advice
+
+    Examples
+    --------
+    >>> given = advise("Anna", [(0, 5), (None, None)])
+    >>> given.has, len(given.lacks)
+    (('front',), 6)
+    """
+    names = light_names(lights)
+    has = tuple(name for name in LIGHTS if name in names)
+    lacks = tuple(name for name in LIGHTS if name not in has)
+    if names and not has:
+        sentence = f"The light of the photos cannot be read: add one with {WORDS['front']}."
+        return Advice(person, has, lacks, sentence, None)
+    now = found_with(has)
+    gains = {name: round(found_with((*has, name)) - now, 3) for name in lacks}
+    best = max(gains, key=gains.__getitem__, default=None)
+    if best is None or gains[best] < LEAST:
+        sentence = f"Nothing to gain: with photos under these lights, {now:.0%} of rendered faces are found."
+        return Advice(person, has, lacks, sentence, max(gains.values(), default=0.0))
+    rise = f"on rendered people it raises the share found under all lights from {now:.0%} to {now + gains[best]:.0%}"
+    return Advice(person, has, lacks, f"Add a photo with {WORDS[best]}: {rise}.", gains[best])
+
+
+def photo_gains(matcher: Matcher, people: People, person: Hashable, faces: Images) -> Floats:
+    """Say which of a person's photos helps most to find the others.
+
+    Each photo in turn is looked for with the help of the others, and again with one of them left out: what the lead
+    falls by is what that one brought.
+
+    Parameters
+    ----------
+    matcher : Matcher
+    people : People
+        Everybody enrolled; the person's own template there is not used.
+    person : hashable
+    faces : ndarray of shape (n, h, w) or list of ndarray of shape (h, w)
+        At least three photos of the person. The work grows with the square of n.
+
+    Returns
+    -------
+    ndarray of shape (n,)
+        Mean loss of lead of the other photos when this one is missing; negative if they do better without it.
+    """
+    n = len(faces)
+    if n < 3:
+        raise BadParameter("photo_gains", "faces", "at least three photos of one person", n)
+    single = matcher.templates(faces)
+    missing: list[tuple[int, ...]] = [*((j,) for j in range(n)), *combinations(range(n), 2)]
+    joined = [matcher.joined([single[k] for k in range(n) if k not in out]) for out in missing]
+    vectors, others = matcher.vectors(faces), people.removing(person)
+    own = matcher.evidence(vectors, matcher.everybody(dict(enumerate(joined)))).people
+    rest = matcher.evidence(vectors, others)
+    ahead = np.stack(
+        [leads(Evidence(np.column_stack([column, rest.people]), rest.cohort))[:, 0] for column in own.T], axis=1
+    )
+    lost = np.zeros((n, n))
+    for place, pair in enumerate(missing[n:], start=n):
+        for looked_for, left_out in (pair, pair[::-1]):
+            lost[left_out, looked_for] = ahead[looked_for, looked_for] - ahead[looked_for, place]
+    return np.asarray(lost.sum(axis=1) / (n - 1))
+
+
+def _toward(lights: Floats) -> Floats:
+    """Unit vectors to lights (n, 2), shape (n, 3)."""
+    azimuth, elevation = np.radians(lights).T
+    level = np.cos(elevation)
+    return np.stack([np.sin(azimuth) * level, np.sin(elevation), np.cos(azimuth) * level], axis=1)

@@ -1,0 +1,201 @@
+"""The report of an evaluation: tables for the terminal, and a page with curves and the worst mistakes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from html import escape
+
+from lightproof.evaluation.evaluate import Evaluation
+from lightproof.evaluation.figures import Figure
+from lightproof.evaluation.lights import LIGHTS
+from lightproof.evaluation.mistakes import KINDS, Mistake
+from lightproof.experiments.page import image, page, table
+from lightproof.experiments.tables import TextTable
+from lightproof.plots import Line, det_chart, open_set_chart, png_of, rank_chart, roc_chart
+from lightproof.types import Array
+
+ABSENT = "-"
+
+_SIDE_BY_SIDE = "display:grid;gap:1.2rem;grid-template-columns:repeat(auto-fit,minmax(min(24rem,100%),1fr))"
+_CARDS = "display:grid;gap:1.6rem 2rem;grid-template-columns:repeat(auto-fill,minmax(min(24rem,100%),1fr))"
+_THREE = "display:grid;gap:.4rem;grid-template-columns:repeat(3,1fr);margin-bottom:.4rem"
+
+
+def evaluation_tables(found: Evaluation) -> list[TextTable]:
+    """Every figure, in tables: with everybody enrolled, then among strangers for each rate."""
+    tables = [_closed_table(found)] if found.figure("rank-1") else []
+    return tables + [_open_table(found, far) for far in found.fars if found.stranger_questions]
+
+
+def setting(found: Evaluation) -> str:
+    """Say in a sentence or two what was tried."""
+    start = f"{found.n_photos} photos of {_people(found.n_people)}; enrolled: {found.source}"
+    if found.draws > 1:
+        start += f", drawn {found.draws} times"
+    if not found.stranger_questions:
+        return f"{start}. There are no strangers among the photos."
+    return f"{start}. Among strangers: {_people(found.n_enrolled)} enrolled, {_people(found.n_strangers)} left out."
+
+
+def summary(found: Evaluation) -> list[str]:
+    """Say the main figures in words."""
+    said = []
+    named, far = found.figure("rank-1"), found.fars[0]
+    if named is not None:
+        said.append(f"{_percent(named)} of the photos are named correctly where everybody is enrolled.")
+    passed, hit = (found.figure(measure, "all", "used", far) for measure in ("strangers accepted", "found"))
+    if passed is not None:
+        meant = f"Meant to let in {_share(far)} of strangers, a gallery lets in {_percent(passed)}"
+        said.append(f"{meant}." if hit is None else f"{meant}, and finds {_percent(hit)} of the photos of its people.")
+        if passed.low is not None and passed.low > far:
+            said.append(
+                "More strangers get in than are meant to. Enroll photos in even light: the same hard light makes "
+                "people alike."
+            )
+    return said
+
+
+def evaluation_page(found: Evaluation, title: str) -> str:
+    """Write the report: one page that needs nothing else."""
+    body = [
+        f"<h1>{escape(title)}</h1>",
+        f"<p class=lead>{escape(setting(found))}</p>",
+        f"<p>{escape(' '.join(summary(found)))}</p>",
+        *(
+            f"<h2>{escape(shown.title)}</h2>{table(shown, strong=[LIGHTS['all']])}"
+            for shown in evaluation_tables(found)
+        ),
+        "<h2>Curves</h2>",
+        f'<div style="{_SIDE_BY_SIDE}">{"".join(_curves(found))}</div>',
+        "<h2>The worst mistakes</h2>",
+        *_mistakes(found),
+    ]
+    return page(title, body)
+
+
+def _closed_table(found: Evaluation) -> TextTable:
+    head = ["light", "photos", "named", "1:1 error"]
+    lines = []
+    for light in found.curves:
+        named = found.figure("rank-1", light)
+        if named is not None:
+            lines.append([LIGHTS[light], str(named.photos), _cell(named), _cell(found.figure("equal error", light))])
+    note = (
+        "Named: the best match is the right person, %. 1:1 error: two photos compared, where as many of different "
+        "people are accepted as of the same person refused, %. In brackets: 95 % intervals, with people drawn again "
+        "and not photos."
+    )
+    return TextTable("Everybody is enrolled", head, lines, note)
+
+
+def _open_table(found: Evaluation, far: float) -> TextTable:
+    head = ["light", "found", "misnamed", "strangers accepted", "found, best threshold"]
+    lines = []
+    for light in found.curves:
+        used = [found.figure(m, light, "used", far) for m in ("found", "misnamed", "strangers accepted")]
+        if any(used):
+            lines.append([LIGHTS[light], *map(_cell, used), _cell(found.figure("found", light, "measured", far))])
+    note = (
+        f"At the threshold that a gallery uses, meant to let in {_share(far)} of strangers. Found: enrolled, accepted "
+        "and rightly named, %. Misnamed: enrolled, and taken for somebody else. Best threshold: the one that lets in "
+        f"{_share(far)} of these very strangers, which nobody knows beforehand."
+    )
+    if far * found.stranger_questions < 1:
+        note += (
+            f" Strangers were asked about {found.stranger_questions} times, too few to measure this rate: the best "
+            "threshold lets in none of them."
+        )
+    return TextTable(f"Among strangers, {_share(far)} of whom may pass", head, lines, note)
+
+
+def _share(far: float) -> str:
+    return f"{100 * far:g} %"
+
+
+def _percent(figure: Figure) -> str:
+    return f"{100 * figure.value:.1f} %"
+
+
+def _people(number: int) -> str:
+    return "1 person" if number == 1 else f"{number} people"
+
+
+def _cell(figure: Figure | None) -> str:
+    if figure is None:
+        return ABSENT
+    if figure.low is None or figure.high is None:
+        return f"{100 * figure.value:.1f}"
+    return f"{100 * figure.value:.1f} [{100 * figure.low:.1f}, {100 * figure.high:.1f}]"
+
+
+def _curves(found: Evaluation) -> Iterator[str]:
+    ranks = {LIGHTS[light]: curves.cmc for light, curves in found.curves.items() if curves.cmc is not None}
+    pairs = {
+        LIGHTS[light]: Line(curves.pairs.far, curves.pairs.frr)
+        for light, curves in found.curves.items()
+        if curves.pairs is not None
+    }
+    strangers = {
+        LIGHTS[light]: Line(curves.strangers.far, curves.strangers.frr, _marks(found) if light == "all" else ())
+        for light, curves in found.curves.items()
+        if curves.strangers is not None
+    }
+    if ranks:
+        yield _chart(rank_chart(ranks), "Rank", "The right person among the best few; everybody is enrolled.")
+    if strangers:
+        caption = "Found among strangers, at every threshold. The points are the thresholds that a gallery uses."
+        yield _chart(open_set_chart(strangers), "Strangers", caption)
+    if pairs:
+        yield _chart(roc_chart(pairs), "ROC", "Two photos compared: same person accepted, different people accepted.")
+        caption = "The same as errors, on axes of normal deviates. On the thin line both errors are equal."
+        yield _chart(det_chart(pairs), "DET", caption)
+
+
+def _marks(found: Evaluation) -> tuple[tuple[float, float], ...]:
+    used = [[found.figure(m, "all", "used", far) for m in ("strangers accepted", "found")] for far in found.fars]
+    return tuple((passed.value, 1 - named.value) for passed, named in used if passed and named)
+
+
+def _chart(png: bytes, title: str, caption: str) -> str:
+    return _captioned(image(png, title, "chart"), f"<b>{escape(title)}.</b> {escape(caption)}")
+
+
+def _mistakes(found: Evaluation) -> Iterator[str]:
+    if not found.mistakes:
+        yield "<p>There is none to show.</p>"
+        return
+    yield (
+        f"<p>At the threshold that a gallery uses for {_share(found.fars[0])} of strangers. From left to right: the "
+        "photo asked about, the best match, the right person. A score of 0.33 means that one in a hundred strangers "
+        "would do as well, 0.5 one in a thousand, 1 one in a million or fewer.</p>"
+    )
+    for kind, words in KINDS.items():
+        some = [mistake for mistake in found.mistakes if mistake.kind == kind]
+        if some:
+            yield f"<h3>{escape(kind.capitalize())}</h3><p class=note>{escape(words.capitalize())}.</p>"
+            yield f'<div style="{_CARDS}">{"".join(map(_card, some))}</div>'
+
+
+def _card(mistake: Mistake) -> str:
+    right = mistake.nearest == mistake.truth
+    shown: Iterable[tuple[Array | None, str]] = [
+        (mistake.face, "asked about"),
+        (mistake.nearest_face, f"{'the right one: ' if right else ''}{mistake.nearest}"),
+        (None if right else mistake.true_face, mistake.truth),
+    ]
+    if mistake.kind == "stranger accepted":
+        shown = list(shown)[:2]
+    faces = "".join(_face(face, words) for face, words in shown if face is not None)
+    who = f"shows {mistake.truth}" + (", not enrolled" if mistake.kind == "stranger accepted" else "")
+    return (
+        f'<div><div style="{_THREE}">{faces}</div><div class=note style="overflow-wrap:anywhere">'
+        f"{escape(mistake.file)} {escape(who)}; score {mistake.score:.2f}</div></div>"
+    )
+
+
+def _face(face: Array, words: str) -> str:
+    return _captioned(image(png_of(face), words), f'<span style="overflow-wrap:anywhere">{escape(words)}</span>')
+
+
+def _captioned(picture: str, caption: str) -> str:
+    return f"<figure class=face>{picture}<figcaption>{caption}</figcaption></figure>"

@@ -1,0 +1,161 @@
+r"""What each patch of a photo says for each person, beyond what it would say for anybody.
+
+A patch lies at the relative distance :math:`s` from a person; its closeness is :math:`e^{-6 s}`, as in
+:func:`lightproof.aggregate.bounded`. In shadow everybody is equally far, in even light everybody is rather close: a
+closeness alone cannot tell a stranger from a friend. So it is divided by the usual closeness in that patch of that
+photo, the mean over the rendered people of :mod:`lightproof.cohort`, and the logarithm of the quotient is the evidence
+of the patch. The evidence for a person is the weighed mean over the patches, less the level of a template of several
+photos.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Final, NamedTuple
+
+import numpy as np
+
+from lightproof.aggregate import SHARPNESS
+from lightproof.errors import BadParameter
+from lightproof.people import People
+from lightproof.settings import PRESETS
+from lightproof.stack import PATCHES, relative_residuals
+from lightproof.types import Floats
+
+FLOOR: Final = 0.2
+"""Added to the quotient: a patch that matches nobody must not outweigh all others."""
+
+PROBES: Final = 16
+"""Photos compared at a time."""
+
+
+@dataclass(frozen=True, eq=False)
+class Evidence:
+    """What some photos say.
+
+    Attributes
+    ----------
+    people : ndarray of shape (n, C)
+        For each person enrolled.
+    cohort : ndarray of shape (n, Z)
+        For each rendered person: what it says for somebody who is certainly not there.
+    distances : ndarray of shape (n, C), optional
+        From each person enrolled, 0 to about 1: the weighed mean of :func:`lightproof.aggregate.bounded` over the
+        patches. It depends on nobody but the photo and the person.
+    """
+
+    people: Floats
+    cohort: Floats
+    distances: Floats | None = None
+
+
+def check_comparable(owner: str, settings: dict[str, Any]) -> None:
+    """Refuse settings whose distances are not relative ones."""
+    if settings["aggregate"] != "bounded":
+        fit = ", ".join(repr(name) for name, preset in PRESETS.items() if preset["aggregate"] == "bounded")
+        raise BadParameter(owner, "preset", f"one of {fit}", settings["aggregate"])
+
+
+def evidence_of(vectors: Floats, people: People, cohort: People) -> Evidence:
+    """Sum up what photos say for everybody.
+
+    Parameters
+    ----------
+    vectors : ndarray of shape (n, K, D)
+        Their features.
+    people : People
+        Everybody enrolled; may be nobody.
+    cohort : People
+        The rendered people, under the same settings.
+
+    Returns
+    -------
+    Evidence
+    """
+    n, K, _ = vectors.shape
+    known, closeness = np.zeros((2, n, len(people.spans)), vectors.dtype)
+    made_up = np.zeros((n, len(cohort.spans)), vectors.dtype)
+    for start in range(0, n, PROBES):
+        rows = slice(start, start + PROBES)
+        for first in range(0, K, PATCHES):
+            some = slice(first, first + PATCHES)
+            part = _patch_evidence(vectors[rows, some], some, people, cohort)
+            known[rows] += part.people.sum(axis=0)
+            made_up[rows] += part.cohort.sum(axis=0)
+            closeness[rows] += part.closeness
+    return Evidence(known / K, made_up / K, 1 - closeness / K)
+
+
+def usual_closeness(vectors: Floats, cohort: People) -> Floats:
+    """How close just anybody is to each patch of some photos, (n, K, D) -> (K, n, 1)."""
+    parts = range(0, vectors.shape[1], PATCHES)
+    slices = [slice(first, first + PATCHES) for first in parts]
+    return np.concatenate([_closeness(vectors[:, some], some, cohort).mean(axis=2, keepdims=True) for some in slices])
+
+
+def mean_evidence(vectors: Floats, people: People, usual: Floats) -> Floats:
+    """What photos say for each person on average, with their :func:`usual_closeness` known, shape (C,)."""
+    total = np.zeros(len(people.spans))
+    for first in range(0, vectors.shape[1], PATCHES):
+        some = slice(first, first + PATCHES)
+        close = _closeness(vectors[:, some], some, people)
+        total += _evidence(close, usual[some], some, people).sum(axis=(0, 1))
+    return np.asarray(total / (vectors.shape[0] * vectors.shape[1]))
+
+
+def evidence_map(vector: Floats, people: People, cohort: People) -> Evidence:
+    """What every patch of one photo says, each (K, C) and (K, Z); the mean over the patches is :func:`evidence_of`."""
+    parts = [
+        _patch_evidence(vector[None, first : first + PATCHES], slice(first, first + PATCHES), people, cohort)
+        for first in range(0, len(vector), PATCHES)
+    ]
+    return Evidence(
+        np.concatenate([part.people[:, 0] for part in parts]), np.concatenate([part.cohort[:, 0] for part in parts])
+    )
+
+
+class _Part(NamedTuple):
+    """Evidence of some patches for people (patches, n, C) and cohort (patches, n, Z), and closeness summed, (n, C)."""
+
+    people: Floats
+    cohort: Floats
+    closeness: Floats
+
+
+def _patch_evidence(vectors: Floats, some: slice, people: People, cohort: People) -> _Part:
+    close = _closeness(vectors, some, cohort)
+    usual = close.mean(axis=2, keepdims=True)
+    made_up = _weighed(_logarithm(close, usual), some, cohort)
+    if not people.spans:
+        return _Part(np.zeros((*close.shape[:2], 0), close.dtype), made_up, np.zeros((close.shape[1], 0), close.dtype))
+    close = _closeness(vectors, some, people)
+    closeness = _weighed(close.copy(), some, people).sum(axis=0)
+    return _Part(_evidence(close, usual, some, people), made_up, closeness)
+
+
+def _evidence(close: Floats, usual: Floats, some: slice, people: People) -> Floats:
+    """Turn closeness into evidence, in place."""
+    evidence = _weighed(_logarithm(close, usual), some, people)
+    # The level is a mean over the patches: taken from each of them, it is taken from the mean.
+    evidence -= people.levels.astype(evidence.dtype)
+    return evidence
+
+
+def _closeness(vectors: Floats, some: slice, people: People) -> Floats:
+    sines = relative_residuals(vectors, people.stack.of_patches(some))
+    sines *= sines.dtype.type(-SHARPNESS)
+    return np.exp(sines, out=sines)
+
+
+def _logarithm(close: Floats, usual: Floats) -> Floats:
+    """How much closer than usual, in place."""
+    close /= usual
+    close += close.dtype.type(FLOOR)
+    return np.log(close, out=close)
+
+
+def _weighed(values: Floats, some: slice, people: People) -> Floats:
+    """Weigh the patches as each person's photos ask for, in place."""
+    if people.weights is not None:
+        values *= people.weights[some, None, :].astype(values.dtype)
+    return values

@@ -1,0 +1,26 @@
+"""The register of people: enroll, identify, verify, forget, calibrate.
+
+:class:`Gallery` is the door; :mod:`lightproof.store` keeps what it knows, :mod:`lightproof.strangers` says what a score
+means.
+"""
+
+from lightproof.gallery.answers import Answer, Candidate, Mark, Verification
+from lightproof.gallery.calibration import Calibration
+from lightproof.gallery.gallery import FAR, Gallery
+from lightproof.gallery.sifting import FolderReport, Refused
+from lightproof.gallery.taking import Face, Photo, take
+
+__all__ = [
+    "FAR",
+    "Answer",
+    "Calibration",
+    "Candidate",
+    "Face",
+    "FolderReport",
+    "Gallery",
+    "Mark",
+    "Photo",
+    "Refused",
+    "Verification",
+    "take",
+]

@@ -1,0 +1,133 @@
+"""How well strangers do in this gallery, found out from its own people."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Container, Iterator, Sequence
+from dataclasses import asdict, astuple, dataclass
+from typing import Final, Self
+
+import numpy as np
+
+from lightproof.errors import BadGallery
+from lightproof.evidence import Evidence
+from lightproof.gallery.templates import decode
+from lightproof.matcher import Matcher
+from lightproof.people import People
+from lightproof.pixels import read_grey
+from lightproof.store import Store
+from lightproof.strangers import Strangers, leads
+from lightproof.types import Array, Floats
+
+MOST: Final = 300
+"""People taken for strangers, at most."""
+
+RELIT: Final = 4
+"""Copies of a kept face under other lights."""
+
+
+@dataclass(frozen=True)
+class Calibration:
+    """What was found out.
+
+    Attributes
+    ----------
+    far : float
+        Share of strangers that may be accepted.
+    shift, stretch : float
+        What the leads of strangers are here, against what is usual: added to their mean, and times their width.
+    people : int
+        How many were enrolled.
+    strangers, relit : int
+        How many photos, and relit copies of them, were compared with everybody else.
+    """
+
+    far: float
+    shift: float = 0.0
+    stretch: float = 1.0
+    people: int = 0
+    strangers: int = 0
+    relit: int = 0
+
+    @classmethod
+    def read(cls, written: str | None, far: float, place: str) -> Self:
+        """Read what was written in a gallery; if nothing was, all is as usual."""
+        if written is None:
+            return cls(far)
+        try:
+            read = cls(**json.loads(written))
+            sound = all(math.isfinite(value) for value in astuple(read)) and 0 < read.far < 1 and read.stretch > 0
+        except (TypeError, ValueError):
+            sound = False
+        if not sound:
+            raise BadGallery(place, "a calibration that cannot be read")
+        return read
+
+    def written(self) -> str:
+        """Write it down."""
+        return json.dumps(asdict(self))
+
+    def among(self, n_people: int) -> Strangers:
+        """How well strangers do among so many people: it may be other people by now."""
+        usual = Strangers.usual(n_people)
+        width = usual.width * self.stretch
+        return Strangers(usual.mean + self.shift - (usual.mean - usual.place) * self.stretch, width)
+
+
+def calibrated(best: Sequence[Floats], far: float, n_people: int) -> Calibration:
+    """Compare the leads of strangers' best matches with what is usual.
+
+    Parameters
+    ----------
+    best : list of ndarray of shape (photos,)
+        Of each person's photo and its relit copies.
+    far : float
+    n_people : int
+        How many people each was compared with.
+    """
+    together = np.concatenate([*best, np.zeros(0)])
+    usual, seen = Strangers.usual(n_people), Strangers.seen(together, n_people, len(best))
+    shift, stretch = seen.mean - usual.mean, seen.width / usual.width
+    return Calibration(far, shift, stretch, n_people + 1, len(best), len(together) - len(best))
+
+
+def best_of_others(matcher: Matcher, people: People, name: str, vectors: Floats) -> Floats:
+    """Take photos of somebody for those of a stranger: the lead of the best match among everybody else, (photos,)."""
+    evidence = matcher.evidence(vectors, people)
+    others = np.delete(evidence.people, list(people.spans).index(name), axis=1)
+    return np.asarray(leads(Evidence(others, evidence.cohort)).max(axis=1))
+
+
+def photo_vectors(matcher: Matcher, store: Store, names: Container[str]) -> Iterator[tuple[str, Floats]]:
+    """Yield the features of one photo of each of these people, and of its relit copies if the face is kept."""
+    rng = np.random.default_rng(0)
+    for person, photos, _ in store.templates(faces=True):
+        if person.name not in names or not photos:
+            continue
+        own = decode(photos[0].template, matcher, store.place).directions[:, 0][None]
+        face = photos[0].face
+        if face is not None:
+            copies = relit_copies(read_grey(face, where=f"a kept face of {person.name!r}"), rng)
+            usable = [copy for copy in copies if copy.min() < copy.max()]
+            own = np.concatenate([own, matcher.vectors(usable)]) if usable else own
+        yield person.name, own.astype(matcher.settings["dtype"])
+
+
+def relit_copies(face: Array, rng: np.random.Generator) -> Array:
+    """Put a face under other lights: the model of the paper, with a slope as steep as a lamp from the side makes."""
+    # Only here: workers that enroll start sooner without it.
+    from lightproof.baselines.relit import relight
+
+    images = np.repeat(face[None].astype(np.float64), RELIT, axis=0)
+    slope = rng.uniform(-160, 160, (RELIT, 2))
+    alpha = rng.uniform(0.3, 1.2, RELIT)
+    relit = relight(images, alpha, -slope.sum(axis=1) / 2, slope)
+    return np.clip(np.rint(relit), 0, 255).astype(np.uint8)
+
+
+def chosen(names: Sequence[str]) -> list[str]:
+    """Choose the people to be taken for strangers, evenly from all."""
+    if len(names) <= MOST:
+        return list(names)
+    return [names[i] for i in np.linspace(0, len(names) - 1, MOST).astype(int)]

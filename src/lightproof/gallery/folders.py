@@ -1,0 +1,152 @@
+"""A folder of photos, one folder a person, into a gallery."""
+
+from __future__ import annotations
+
+import os
+import signal
+from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
+from typing import Any, Final
+
+from joblib import Parallel, cpu_count, delayed
+
+from lightproof.datasets.folder import ENDINGS
+from lightproof.errors import BadLabels, BadParameter, DatasetMissing
+from lightproof.gallery.filing import Desk, remove_missing
+from lightproof.gallery.sifting import TOGETHER, FolderReport, Plan, Refused, Work
+from lightproof.gallery.taking import Job, Made, Way, make
+from lightproof.pixels import in_one_line
+from lightproof.store import Store, check_name
+from lightproof.types import is_whole
+
+COMMITTED: Final = 8
+"""Of those, how many are written in one change: an interrupt costs no more."""
+
+Progress = Callable[[Iterable[Any], int], Iterable[Any]]
+
+LEGAL: Final = "a folder with a folder of photos for each person (name/photo.jpg)"
+
+
+def plan(folder: str | os.PathLike[str], retry: bool, syncing: bool = False) -> Plan:
+    """List the photos of a folder; nothing is read yet.
+
+    Parameters
+    ----------
+    folder : str or Path
+    retry : bool
+        Whether refused photos are tried again.
+    syncing : bool
+        Whether photos that are no longer there are to be removed.
+    """
+    files, ignored = find_photos(folder)
+    return Plan(str(Path(folder).resolve()), files, ignored, retry, syncing)
+
+
+def find_photos(folder: str | os.PathLike[str]) -> tuple[list[tuple[str, str, str]], list[Refused]]:
+    """Person, name and path of each photo of a folder, in order, and why other files are left out; refuse no photo."""
+    top = Path(folder)
+    if not top.is_dir():
+        raise DatasetMissing(top, LEGAL, "a file" if top.exists() else "no such folder")
+    files, ignored = _listed(top)
+    if not files:
+        raise DatasetMissing(top, LEGAL, "no photo in it")
+    return files, ignored
+
+
+def _listed(top: Path) -> tuple[list[tuple[str, str, str]], list[Refused]]:
+    """Person, name and path of each photo, in order; and why other files are left out."""
+    files: list[tuple[str, str, str]] = []
+    ignored = []
+    for path in _below(top):
+        name = path.relative_to(top)
+        shown = in_one_line(name.as_posix())
+        if any(part.startswith(".") for part in name.parts):
+            continue
+        if path.suffix.lower() not in ENDINGS:
+            ignored.append(Refused(shown, "not a picture"))
+        elif len(name.parts) < 2:
+            ignored.append(Refused(shown, "not in a person's folder"))
+        else:
+            try:
+                files.append((check_name(name.parts[0]), name.as_posix(), str(path)))
+            except BadLabels as mistake:
+                ignored.append(Refused(shown, str(mistake)))
+    return files, ignored
+
+
+def _below(top: Path) -> list[Path]:
+    """All files below a folder, in order. One that cannot be listed is no empty one: its people must not be lost."""
+
+    def refuse(problem: OSError) -> None:
+        raise DatasetMissing(
+            Path(problem.filename or top), "a folder that can be listed", problem.strerror or "an error"
+        )
+
+    return sorted(Path(at, name) for at, _, names in os.walk(top, onerror=refuse) for name in names)
+
+
+def enroll(store: Store, plan: Plan, way: Way, dry_run: bool, jobs: int, progress: Progress) -> FolderReport:
+    """Work through a folder, some hundred photos at a time.
+
+    Parameters
+    ----------
+    store : Store
+    plan : Plan
+    way : Way
+    dry_run : bool
+    jobs : int
+        Processes; -1 is one for each core.
+    progress : callable
+        Wraps the stream of finished photos.
+
+    Returns
+    -------
+    FolderReport
+    """
+    if jobs != -1 and not is_whole(jobs, 1):
+        raise BadParameter("enroll_folder", "jobs", "a whole number of at least 1, or -1 for one each core", jobs)
+    report = FolderReport(ignored=plan.ignored, dry_run=dry_run)
+    work = Work(store, plan, way, report)
+    desk = Desk(store, way, report, work.movable)
+    stream = _stream(work.pieces(), way, plan.folder, jobs, len(plan.files))
+    waiting: list[Made] = []
+    for made in progress(_one_by_one(stream), len(plan.files)):
+        if made is None:
+            continue
+        waiting.append(made)
+        if len(waiting) >= COMMITTED:
+            desk.take(waiting)
+            waiting = []
+    desk.take(waiting)
+    report.people = len(desk.people)
+    if plan.syncing:
+        remove_missing(store, plan, work, way, report)
+    return report
+
+
+def _stream(
+    pieces: Iterable[tuple[list[Job], int]], way: Way, folder: str, jobs: int, total: int
+) -> Iterator[tuple[Made, int]]:
+    workers = min(jobs if jobs > 0 else cpu_count(), cpu_count())
+    me = os.getpid()
+    if workers == 1 or total <= TOGETHER:
+        return (_piece(me, work, settled, way, folder) for work, settled in pieces)
+    parallel = Parallel(n_jobs=workers, return_as="generator", pre_dispatch="3 * n_jobs", batch_size=1)
+    stream: Iterator[tuple[Made, int]] = parallel(
+        delayed(_piece)(me, work, settled, way, folder) for work, settled in pieces
+    )
+    return stream
+
+
+def _piece(asker: int, jobs: list[Job], settled: int, way: Way, folder: str) -> tuple[Made, int]:
+    if os.getpid() != asker:
+        # An interrupt is for the process that asked; it ends its workers.
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
+    return make(jobs, way, folder), settled
+
+
+def _one_by_one(stream: Iterable[tuple[Made, int]]) -> Iterator[Made | None]:
+    """Let a bar count photos: each piece comes with as many steps as it settles."""
+    for made, settled in stream:
+        yield from (None for _ in range(max(settled - 1, 0)))
+        yield made

@@ -1,0 +1,98 @@
+"""What a gallery is: written when it is made, read when it is opened, changed when it is rebuilt."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
+
+from lightproof.errors import BadGallery, UserError
+from lightproof.gallery.taking import Face, Way, join_again, photos_of, way_of
+from lightproof.gallery.templates import parameters_of, written
+from lightproof.matcher import COMPARABLE, preset_settings
+from lightproof.pixels import read_grey
+from lightproof.settings import PRESETS
+from lightproof.store import Change, Store
+
+
+def found(store: Store, preset: str, keep: bool) -> None:
+    """Write down what a new gallery is; whoever comes second finds it written."""
+    settings = preset_settings(preset)
+    with store.writing() as change:
+        if "settings" not in change.facts():
+            change.set_fact("settings", written(settings))
+            change.set_fact("parameters", parameters_of(settings))
+            change.set_fact("keep", "yes" if keep else "no")
+
+
+def read_facts(store: Store, preset: str | None, keep: bool | None) -> tuple[dict[str, Any], bool]:
+    """Read what a gallery is; refuse what was asked for otherwise.
+
+    Parameters
+    ----------
+    store : Store
+    preset : str, optional
+        What it must be made with.
+    keep : bool, optional
+        Whether it must keep photos.
+
+    Returns
+    -------
+    settings : dict
+    keep : bool
+    """
+    facts = store.facts()
+    settings, kept = _settings(facts, store.place), facts.get("keep") == "yes"
+    if facts.get("parameters") != parameters_of(settings):
+        raise BadGallery(store.place, "templates of another version (see: lightproof rebuild)")
+    if preset is not None and written(preset_settings(preset)) != written(settings):
+        own = preset_of(written(settings)) or "other settings"
+        raise BadGallery(store.place, f"one made with {own!r}, not {preset!r} (see: lightproof rebuild)")
+    if keep is not None and keep != kept:
+        raise BadGallery(store.place, f"one that {'keeps' if kept else 'does not keep'} photos")
+    return settings, kept
+
+
+def rebuild(change: Change, preset: str | None, place: str, progress: Callable[..., Iterable[Any]]) -> int:
+    """Make every template anew from the faces that were kept; return how many.
+
+    Parameters
+    ----------
+    change : Change
+    preset : str, optional
+        The gallery's own settings by default.
+    place : str
+        For messages.
+    progress : callable
+    """
+    settings = _settings(change.facts(), place) if preset is None else preset_settings(preset)
+    way = way_of(settings, keep=True)
+    faceless = sum(not photo.has_face for photo in change.photos())
+    if faceless:
+        raise BadGallery(place, f"one where the faces of {faceless} photos were not kept; enroll them again")
+    count = 0
+    for person, photos, _ in progress(change.templates(faces=True), change.counts().people):
+        shown = f"a kept face of {person.name!r}"
+        faces = [Face(photo.hash, photo.source or "", read_grey(photo.face or b"", where=shown)) for photo in photos]
+        count += change.replace_templates(person.name, photos_of(faces, way))
+        join_again(change, [person.name], way)
+    change.set_fact("settings", way.settings)
+    change.set_fact("parameters", way.parameters)
+    change.set_fact("calibration", None)
+    return count
+
+
+def preset_of(settings: str) -> str | None:
+    """Return the name of settings as they are written, if they have one."""
+    return next((name for name in COMPARABLE if written(PRESETS[name]) == settings), None)
+
+
+def _settings(facts: Mapping[str, str], place: str) -> dict[str, Any]:
+    try:
+        settings: dict[str, Any] = json.loads(facts["settings"])
+        settings["size"] = tuple(settings["size"])
+        # Settings that no gallery can have are refused here, not by whoever asks first.
+        _ = Way(written(settings)).matcher
+    except (KeyError, TypeError, ValueError, UserError):
+        raise BadGallery(place, "settings that cannot be read") from None
+    return settings

@@ -1,0 +1,173 @@
+"""One state of a gallery, to be read."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from difflib import get_close_matches
+from itertools import islice
+from typing import Any, Final, TypeAlias
+
+from sqlalchemy import Boolean, ColumnElement, Connection, Executable, Select, func, select, type_coerce
+
+from lightproof.errors import UnknownPerson
+from lightproof.store.names import check_name, storable
+from lightproof.store.problems import Words
+from lightproof.store.records import Counts, NewPhoto, Person, Photo, Refusal
+from lightproof.store.schema import facts, people, photos, refused
+
+AT_ONCE: Final = 128
+"""Photos whose templates are in memory together, unless one person has more."""
+
+IN_ONE_QUESTION: Final = 900
+"""Values that one statement looks for; databases limit them."""
+
+Kinds: TypeAlias = tuple[type | tuple[type, ...], ...]
+
+_MAYBE_STR = (str, type(None))
+_MAYBE_BYTES = (bytes, type(None))
+_PERSON: Kinds = (int, str, int, int, str)
+_PHOTO: Kinds = (int, str, str, str, _MAYBE_STR, _MAYBE_STR, _MAYBE_STR, str, bool)
+_TEMPLATE: Kinds = (int, str, str, bytes, _MAYBE_STR, _MAYBE_STR, _MAYBE_STR, _MAYBE_BYTES)
+_REFUSAL: Kinds = (str, _MAYBE_STR, str, _MAYBE_STR, str, str, str)
+
+_COUNTED = select(func.count()).where(photos.c.person == people.c.id).scalar_subquery()
+_PEOPLE = select(people.c.id, people.c.name, _COUNTED, people.c.revision, people.c.added)
+
+
+class View:
+    """One state of the gallery: all answers fit together, whatever others write meanwhile.
+
+    Made by :meth:`Store.reading`; of no use after its block.
+
+    Parameters
+    ----------
+    connection : Connection
+        In a transaction that sees one state.
+    words : Words
+    """
+
+    _REVISION = select(facts.c.value).where(facts.c.key == "revision")
+    _WRITES = False
+
+    def __init__(self, connection: Connection, words: Words) -> None:
+        self._connection = connection
+        self._words = words
+        # Asked first: the state that a transaction sees is that of its first question.
+        rows = self._rows(self._REVISION, (str,))
+        if len(rows) != 1 or not (rows[0][0].isascii() and rows[0][0].isdecimal()):
+            raise words.damaged()
+        self._seen = int(rows[0][0])
+
+    def facts(self) -> dict[str, str]:
+        """All facts of the gallery, by key."""
+        return dict(self._rows(select(facts.c.key, facts.c.value), (str, str)))
+
+    def revision(self) -> int:
+        """How many changes there have been; equal numbers mean equal contents."""
+        return self._seen
+
+    def people(self) -> list[Person]:
+        """Everybody, sorted by name."""
+        return self._people(_PEOPLE)
+
+    def person(self, name: str) -> Person:
+        """Find one person; :class:`~lightproof.errors.UnknownPerson` names those who are called nearly so."""
+        wanted = check_name(name)
+        for found in self._people(_PEOPLE.where(people.c.name == wanted)):
+            return found
+        known = [row[0] for row in self._rows(select(people.c.name).order_by(people.c.name), (str,))]
+        raise UnknownPerson(wanted, known, what="The name", nearest=get_close_matches(wanted, known))
+
+    def photos(self, name: str | None = None) -> list[Photo]:
+        """List the photos of one person, or of all; sorted by name, then by hash."""
+        table = photos.c
+        # The length is read off without reading the picture.
+        has_face = type_coerce(func.length(table.face).is_not(None), Boolean)
+        kept = [table.hash, table.parameters, table.source, table.folder, table.light, table.added]
+        question = select(table.id, people.c.name, *kept, has_face).join_from(photos, people)
+        if name is not None:
+            question = question.where(table.person == self.person(name).id)
+        rows = self._rows(question.order_by(people.c.name, table.hash), _PHOTO)
+        return [Photo(*row) for row in rows]
+
+    def known_hashes(self, hashes: Iterable[str]) -> dict[str, str]:
+        """Which of these photos are enrolled, and as whom."""
+        question = select(photos.c.hash, people.c.name).join_from(photos, people)
+        return dict(self._among(question, photos.c.hash, hashes, (str, str)))
+
+    def refusals(self, hashes: Iterable[str] | None = None) -> dict[str, Refusal]:
+        """Which of these photos, or of all, were refused, and why."""
+        rows = (
+            self._rows(select(refused).order_by(refused.c.hash), _REFUSAL)
+            if hashes is None
+            else self._among(select(refused), refused.c.hash, hashes, _REFUSAL)
+        )
+        return {row[0]: Refusal(*row) for row in rows}
+
+    def templates(
+        self, since: int = -1, *, faces: bool = False
+    ) -> Iterator[tuple[Person, list[NewPhoto], bytes | None]]:
+        """Everybody who changed after a revision, with photos in the order of their hashes, and the joint template.
+
+        Sorted by name, and read a few people at a time. The faces are left out unless they are asked for.
+        """
+        for group in _groups(self._people(_PEOPLE.where(people.c.revision > since))):
+            ids = [person.id for person in group]
+            spans = dict(self._among(select(people.c.id, people.c.span), people.c.id, ids, (int, _MAYBE_BYTES)))
+            theirs: dict[int, list[NewPhoto]] = {person: [] for person in ids}
+            for person, *photo in self._among(_with_templates(faces), photos.c.person, ids, _TEMPLATE):
+                theirs[person].append(NewPhoto(*photo))
+            for person in group:
+                # Popped, so that whoever reads on does not hold what was read before.
+                yield person, theirs.pop(person.id), spans.pop(person.id)
+
+    def face(self, photo: int) -> bytes | None:
+        """The face of a photo, by the id of the photo, if it was kept."""
+        rows = self._rows(select(photos.c.face).where(photos.c.id == photo), (_MAYBE_BYTES,))
+        return rows[0][0] if rows else None
+
+    def counts(self) -> Counts:
+        """How many people, photos and refused photos there are."""
+        numbers = [select(func.count()).select_from(table).scalar_subquery() for table in (people, photos, refused)]
+        return Counts(*self._rows(select(*numbers), (int, int, int))[0])
+
+    def _people(self, question: Select[Any]) -> list[Person]:
+        return [Person(*row) for row in self._rows(question.order_by(people.c.name), _PERSON)]
+
+    def _among(
+        self, question: Select[Any], column: ColumnElement[Any], wanted: Iterable[object], kinds: Kinds
+    ) -> Iterator[Any]:
+        """Ask for the rows whose column is among many values, some values at a time."""
+        values = (storable(value) if isinstance(value, str) else value for value in wanted)
+        while some := list(islice(values, IN_ONE_QUESTION)):
+            yield from self._rows(question.where(column.in_(some)), kinds)
+
+    def _rows(self, question: Executable, kinds: Kinds) -> Sequence[Any]:
+        """Ask, and hold the answer to what it must be made of: a damaged file can hold anything."""
+        with self._words.plain(writing=self._WRITES):
+            rows = self._connection.execute(question).all()
+        for row in rows:
+            if not all(map(isinstance, row, kinds)):
+                raise self._words.damaged()
+        return rows
+
+
+def _with_templates(faces: bool) -> Select[Any]:
+    table = photos.c
+    kept = [table.hash, table.parameters, table.template, table.source, table.folder, table.light]
+    question = select(table.person, *kept, *([table.face] if faces else []))
+    return question.order_by(table.person, table.hash)
+
+
+def _groups(everybody: list[Person]) -> Iterator[list[Person]]:
+    """Few enough people at a time that their photos fit into memory."""
+    group: list[Person] = []
+    size = 0
+    for person in everybody:
+        if group and size + max(person.photos, 1) > AT_ONCE:
+            yield group
+            group, size = [], 0
+        group.append(person)
+        size += max(person.photos, 1)
+    if group:
+        yield group

@@ -1,0 +1,182 @@
+"""The door of the store."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, suppress
+from types import TracebackType
+from typing import Final
+
+from lightproof.errors import BadParameter, LightproofError, UserError
+from lightproof.store.engine import Database
+from lightproof.store.places import find_place
+from lightproof.store.postgres import PostgresDatabase
+from lightproof.store.reading import View
+from lightproof.store.records import Counts, NewPhoto, Person, Photo, Refusal
+from lightproof.store.sqlite import SqliteFile
+from lightproof.store.writing import Change
+
+TIMEOUT: Final = 30.0
+"""Seconds that a writer waits for others."""
+
+
+class Store:
+    """What a gallery keeps.
+
+    Made by :meth:`open`. Several threads may use one store; another process opens its own, and after a fork the child
+    has connections of its own. Each reading method sees one state of the gallery; ``with store.reading() as view``
+    gives the same methods on one state together. ``with store.writing() as change`` changes everything or nothing.
+
+    What a change deletes is overwritten after it is committed. Where a reader is in the way, this is tried again after
+    the next change, when the store is closed, and when the gallery is opened again.
+
+    Parameters
+    ----------
+    database : Database
+    """
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+        self._closed = False
+        self._unswept: str | None = None
+
+    @classmethod
+    def open(cls, place: str | os.PathLike[str], *, create: bool = True, timeout: float = TIMEOUT) -> Store:
+        """Open a gallery.
+
+        Parameters
+        ----------
+        place : str or path
+            A file name, ``sqlite:///FILE`` or ``postgresql://USER@HOST/DATABASE``.
+        create : bool, default=True
+            Make a gallery where there is no file, an empty file, or a database without tables.
+        timeout : float, default=30.0
+            Seconds that a writer waits for others.
+
+        Returns
+        -------
+        Store
+        """
+        if not isinstance(timeout, int | float) or not 0 <= timeout < float("inf"):
+            raise BadParameter("a gallery", "timeout", "a number of seconds", timeout)
+        found = find_place(place)
+        database = SqliteFile(found, timeout) if found.file else PostgresDatabase(found, timeout)
+        store = cls(database)
+        try:
+            database.prepare(create)
+            store._unswept = store.facts().get("unswept")
+            store._sweep()
+        except BaseException:
+            database.close()
+            raise
+        return store
+
+    @property
+    def place(self) -> str:
+        """Where the gallery is, without any password."""
+        return self._database.words.place
+
+    @contextmanager
+    def reading(self) -> Iterator[View]:
+        """Hold one state of the gallery for several questions. A writer is never waited for."""
+        self._check_open()
+        with self._database.reading() as connection:
+            yield View(connection, self._database.words)
+
+    @contextmanager
+    def writing(self) -> Iterator[Change]:
+        """Change the gallery, everything in the block or nothing, one writer at a time.
+
+        Other writers are waited for until the timeout, then there is :class:`~lightproof.errors.GalleryBusy`. When the
+        block has ended without an error, the change is on the disk.
+        """
+        self._check_open()
+        with self._database.writing() as connection:
+            change = Change(connection, self._database.words)
+            yield change
+            change.finish()
+        # What an earlier sweep did not reach is not known by its traces any more.
+        traces = None if self._unswept else change.traces
+        self._unswept = change.mark if change.erased else self._unswept
+        self._sweep(traces)
+
+    def _sweep(self, traces: list[bytes] | None = None) -> None:
+        mark = self._unswept
+        # The change is made and stands, whatever comes now; the mark in the gallery says that this is still to do.
+        with suppress(LightproofError):
+            if mark is not None and self._database.sweep(traces):
+                with self._database.writing() as connection:
+                    Change(connection, self._database.words).swept(mark)
+                self._unswept = None
+
+    def facts(self) -> dict[str, str]:
+        """See :meth:`View.facts`."""
+        with self.reading() as view:
+            return view.facts()
+
+    def revision(self) -> int:
+        """See :meth:`View.revision`."""
+        with self.reading() as view:
+            return view.revision()
+
+    def people(self) -> list[Person]:
+        """See :meth:`View.people`."""
+        with self.reading() as view:
+            return view.people()
+
+    def person(self, name: str) -> Person:
+        """See :meth:`View.person`."""
+        with self.reading() as view:
+            return view.person(name)
+
+    def photos(self, name: str | None = None) -> list[Photo]:
+        """See :meth:`View.photos`."""
+        with self.reading() as view:
+            return view.photos(name)
+
+    def known_hashes(self, hashes: Iterable[str]) -> dict[str, str]:
+        """See :meth:`View.known_hashes`."""
+        with self.reading() as view:
+            return view.known_hashes(hashes)
+
+    def refusals(self, hashes: Iterable[str] | None = None) -> dict[str, Refusal]:
+        """See :meth:`View.refusals`."""
+        with self.reading() as view:
+            return view.refusals(hashes)
+
+    def templates(
+        self, since: int = -1, *, faces: bool = False
+    ) -> Iterator[tuple[Person, list[NewPhoto], bytes | None]]:
+        """See :meth:`View.templates`; the state is held until the last person is read."""
+        with self.reading() as view:
+            yield from view.templates(since, faces=faces)
+
+    def face(self, photo: int) -> bytes | None:
+        """See :meth:`View.face`."""
+        with self.reading() as view:
+            return view.face(photo)
+
+    def counts(self) -> Counts:
+        """See :meth:`View.counts`."""
+        with self.reading() as view:
+            return view.counts()
+
+    def close(self) -> None:
+        """Let go of the gallery; a second time does nothing."""
+        if not self._closed:
+            self._sweep()
+            self._closed = True
+            self._database.close()
+
+    def _check_open(self) -> None:
+        if self._closed:
+            raise UserError(f"{self.place} must be open to be used; got a gallery that was closed.")
+
+    def __enter__(self) -> Store:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, problem: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()

@@ -1,0 +1,171 @@
+"""How well strangers do here: found out, written down, used."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from lightproof.errors import BadParameter
+from lightproof.evidence import Evidence
+from lightproof.gallery import FAR, Calibration, Gallery
+from lightproof.gallery.calibration import MOST, RELIT, best_of_others, calibrated, chosen, photo_vectors, relit_copies
+from lightproof.strangers import Strangers, leads, score_of
+from tests.conftest import ROOT
+from tests.gallery.people import NAMES, enroll, face, new, place_of
+
+
+@pytest.fixture
+def gallery(store_place):
+    with new(store_place) as opened:
+        enroll(opened, NAMES)
+        yield opened
+
+
+def test_without_calibration_all_is_as_usual(gallery):
+    assert gallery.calibration() == Calibration(FAR) == Calibration(0.001)
+    answer = gallery.identify(face("Ada", 1))
+    assert (answer.far, answer.calibrated) == (0.001, False)
+    second = answer.candidates[1]
+    assert second.one_in == pytest.approx(1 / Strangers.usual(6).chance(np.asarray(second.lead)))
+
+
+def test_the_rate_asked_for_is_kept_and_decides(gallery):
+    found = gallery.calibrate(0.02)
+    assert (found.far, found.people, found.strangers, found.relit) == (0.02, 6, 6, 0)
+    assert gallery.calibration() == found
+    answer = gallery.identify(face("Ada", 1))
+    assert (answer.far, answer.calibrated) == (0.02, True)
+    assert answer.threshold == score_of(np.asarray(0.02))
+    second = answer.candidates[1]
+    assert second.one_in == pytest.approx(1 / found.among(6).chance(np.asarray(second.lead)))
+    assert gallery.identify(face("Ada", 1), far=0.5).far == 0.5
+    assert gallery.verify(face("Ada"), face("Ada", 1)).far == 0.02
+
+
+def test_the_next_process_uses_it(tmp_path):
+    with new(tmp_path / "people.gallery") as gallery:
+        enroll(gallery, NAMES[:3])
+        found = gallery.calibrate(0.02)
+    code = (
+        "import sys; from lightproof.gallery import Gallery; print(Gallery.open(sys.argv[1]).calibration().written())"
+    )
+    said = subprocess.run(
+        [sys.executable, "-c", code, tmp_path / "people.gallery"], capture_output=True, text=True, check=True, cwd=ROOT
+    )
+    assert Calibration(**json.loads(said.stdout)) == found
+
+
+def test_everybody_is_a_stranger_to_all_others(gallery):
+    people, matcher = gallery.everybody(), gallery.matcher
+    best = [best_of_others(matcher, people, *each) for each in photo_vectors(matcher, gallery.store, set(NAMES))]
+    assert [len(own) for own in best] == [1] * 6
+    for name, (own,) in zip(NAMES, best, strict=True):
+        # The same as asking a gallery that does not know the person about the enrolled photo.
+        evidence = matcher.evidence(matcher.vectors([face(name)]), people.removing(name))
+        assert own == pytest.approx(leads(evidence).max(), abs=0.25)
+        assert own < Strangers.usual(5).lead_at(0.001)
+    expected = calibrated(best, 0.01, 5)
+    assert gallery.calibrate(0.01) == expected
+
+
+def test_kept_faces_are_put_under_other_lights(store_place):
+    with new(store_place, keep_photos=True) as gallery:
+        enroll(gallery, NAMES)
+        found = gallery.calibrate()
+        assert (found.strangers, found.relit) == (6, 6 * RELIT)
+        # The same photos, the same lights: the same answer.
+        assert gallery.calibrate() == found
+        for name in NAMES:
+            assert gallery.identify(face(name, 1)).name == name
+
+
+@pytest.mark.parametrize("count", [0, 1])
+def test_where_nobody_can_be_a_stranger_only_the_rate_is_kept(store_place, count):
+    with new(store_place) as gallery:
+        enroll(gallery, NAMES[:count])
+        assert gallery.calibrate(0.01) == Calibration(0.01)
+        answer = gallery.identify(face("Ada", 1))
+        assert (answer.far, answer.calibrated) == (0.01, False)
+
+
+def test_two_people_are_enough(store_place):
+    with new(store_place) as gallery:
+        enroll(gallery, NAMES[:2])
+        assert gallery.calibrate(0.01).strangers == 2
+        assert [gallery.identify(face(who, 1)).name for who in (0, 1, 2, 3)] == ["Ada", "Ben", None, None]
+
+
+def test_what_is_no_rate_is_refused_and_nothing_kept(gallery):
+    with pytest.raises(BadParameter, match="`far` of calibrate must be a share from 1e-06 to below 1"):
+        gallery.calibrate(0)
+    assert gallery.calibration() == Calibration(FAR)
+
+
+def test_people_who_come_later_are_judged_by_what_was_found(gallery):
+    found = gallery.calibrate(0.01)
+    enroll(gallery, ["Ada"], lights=(2,))
+    gallery.enroll("New", [face(8)])
+    assert gallery.calibration() == found
+    assert gallery.identify(face(8, 1)).name == "New"
+
+
+@given(st.integers(1, 500), st.floats(-1, 1), st.floats(0.3, 3), st.integers(1, 500))
+def test_a_shift_moves_the_mean_and_a_stretch_the_width(people, shift, stretch, now):
+    usual = Strangers.usual(now)
+    found = Calibration(0.01, shift, stretch, people).among(now)
+    assert found.mean == pytest.approx(usual.mean + shift)
+    assert found.width == pytest.approx(usual.width * stretch)
+
+
+@given(st.lists(st.floats(0, 3), min_size=1, max_size=30), st.integers(1, 50))
+def test_what_was_found_among_as_many_people_is_what_was_seen(best, n_people):
+    seen = Strangers.seen(np.array(best), n_people)
+    found = calibrated([np.array([lead]) for lead in best], 0.01, n_people)
+    law = found.among(n_people)
+    assert (law.place, law.width) == pytest.approx((seen.place, seen.width))
+    assert (found.strangers, found.relit, found.people) == (len(best), 0, n_people + 1)
+
+
+def test_what_was_written_is_read():
+    found = Calibration(0.01, 0.1, 1.2, 30, 30, 120)
+    assert Calibration.read(found.written(), FAR, "here") == found
+    assert Calibration.read(None, 0.25, "here") == Calibration(0.25)
+
+
+def test_relit_copies_are_other_pictures_of_the_same_face():
+    copies = relit_copies(face("Ada"), np.random.default_rng(0))
+    assert copies.shape == (RELIT, 96, 84)
+    assert copies.dtype == np.uint8
+    assert len({copy.tobytes() for copy in copies}) == RELIT
+    again = relit_copies(face("Ada"), np.random.default_rng(0))
+    np.testing.assert_array_equal(copies, again)
+
+
+def test_of_very_many_people_some_are_chosen_from_all():
+    names = [f"{i:05d}" for i in range(10 * MOST)]
+    found = chosen(names)
+    assert len(set(found)) == MOST
+    assert (found[0], found[-1]) == (names[0], names[-1])
+    assert found == sorted(found)
+    assert chosen(names[:5]) == names[:5]
+
+
+def test_best_of_others_leaves_the_person_out(gallery):
+    people, matcher = gallery.everybody(), gallery.matcher
+    vectors = matcher.vectors([face("Ada", 1), face("Ben", 1)])
+    evidence = matcher.evidence(vectors, people)
+    for name, place in (("Ada", 0), ("Ben", 1)):
+        others = Evidence(np.delete(evidence.people, place, axis=1), evidence.cohort)
+        np.testing.assert_array_equal(best_of_others(matcher, people, name, vectors), leads(others).max(axis=1))
+
+
+def test_a_gallery_opened_before_sees_the_new_calibration(gallery):
+    with Gallery.open(place_of(gallery)) as other:
+        other.calibrate(0.05)
+    assert gallery.identify(face("Ada", 1)).far == 0.05

@@ -1,0 +1,319 @@
+"""What is kept: copies, other parameters, rebuilding, damage, and nothing of whom is forgotten."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import sqlite3
+
+import numpy as np
+import pytest
+
+from lightproof.errors import BadGallery, BadImage, BadParameter, DuplicatePhoto
+from lightproof.gallery import Gallery
+from lightproof.gallery.taking import hash_of
+from lightproof.gallery.templates import HEAD, decode, encode
+from lightproof.store import Refusal, Store
+from tests.gallery.people import NAMES, answers, enroll, face, new, place_of, rendered
+
+
+@pytest.fixture
+def gallery(store_place):
+    with new(store_place) as opened:
+        enroll(opened, NAMES[:3], lights=(0, 1))
+        yield opened
+
+
+def tamper(gallery, what, value, table="photos"):
+    """Change what is kept behind the gallery's back, in all rows of a table."""
+    with gallery.store.writing() as change:
+        change._connection.exec_driver_sql(f"UPDATE {table} SET {what} = {value}")
+        change._put("revision", str(change._next))
+
+
+def state(gallery):
+    return [(person.name, photos, span) for person, photos, span in gallery.store.templates(faces=True)]
+
+
+def test_a_copy_gives_equal_answers(gallery, tmp_path):
+    gallery.calibrate(0.01)
+    with gallery.store.writing() as change:
+        change.remember_refusals([Refusal("x", "Ada", "bad.png", None, "cropped", "no picture")])
+    assert gallery.export(tmp_path / "copy.gallery") == 3
+    with Gallery.open(tmp_path / "copy.gallery", create=False) as copy:
+        assert state(copy) == state(gallery)
+        assert answers(copy) == answers(gallery)
+        assert copy.calibration() == gallery.calibration()
+        assert copy.store.refusals() == gallery.store.refusals()
+    with pytest.raises(BadGallery, match=r"copy\.gallery must be .* got one that is there already; a copy needs a new"):
+        gallery.export(tmp_path / "copy.gallery")
+
+
+def test_people_of_another_gallery_are_added(gallery, tmp_path):
+    before = state(gallery)
+    with new(tmp_path / "other.gallery") as other:
+        other.enroll("Ada", [face("Ada", 1), face("Ada", 2)])
+        enroll(other, ["Dan", "Eve"])
+        assert gallery.import_(tmp_path / "other.gallery") == 3
+    with new(tmp_path / "by hand.gallery") as by_hand:
+        enroll(by_hand, "Ada", lights=(0, 1, 2))
+        enroll(by_hand, ["Ben", "Cleo"], lights=(0, 1))
+        enroll(by_hand, ["Dan", "Eve"])
+        assert answers(by_hand) == answers(gallery)
+    after = state(gallery)
+    assert gallery.import_(tmp_path / "other.gallery") == 3
+    assert state(gallery) == after != before
+
+
+def test_a_photo_of_somebody_else_stops_the_whole_import(gallery, tmp_path):
+    before = state(gallery)
+    with new(tmp_path / "other.gallery") as other:
+        enroll(other, "Dan")
+        other.enroll("Zoe", [face("Ada")])
+    with pytest.raises(DuplicatePhoto, match="must be new, or of 'Zoe'; got one that is enrolled as 'Ada'"):
+        gallery.import_(tmp_path / "other.gallery")
+    assert state(gallery) == before
+
+
+def test_faces_are_not_imported_where_none_are_kept(gallery, tmp_path):
+    with new(tmp_path / "keeping.gallery", keep_photos=True) as keeping:
+        enroll(keeping, "Dan")
+        assert gallery.import_(tmp_path / "keeping.gallery") == 1
+        assert not any(photo.has_face for photo in gallery.store.photos())
+        keeping.import_(gallery.export(tmp_path / "copy.gallery") and tmp_path / "copy.gallery")
+        assert [photo.has_face for photo in keeping.store.photos("Dan")] == [True]
+
+
+def test_a_refusal_is_not_imported_for_what_is_enrolled(gallery, tmp_path):
+    with new(tmp_path / "other.gallery") as other:
+        enroll(other, "Dan")
+        with other.store.writing() as change:
+            number = gallery.store.photos("Ada")[0].hash
+            change.remember_refusals([Refusal(key, None, "x", None, "cropped", "no face") for key in (number, "other")])
+    gallery.import_(tmp_path / "other.gallery")
+    assert list(gallery.store.refusals()) == ["other"]
+
+
+def test_templates_of_other_parameters_are_not_imported(gallery, tmp_path):
+    before = state(gallery)
+    Gallery.open(tmp_path / "robust.gallery", preset="robust").close()
+    with pytest.raises(BadGallery, match=r"robust\.gallery must be .* got templates made with other parameters than"):
+        gallery.import_(tmp_path / "robust.gallery")
+    with new(tmp_path / "other.gallery") as other:
+        enroll(other, "Dan")
+        tamper(other, "parameters", "'old'")
+    with pytest.raises(
+        BadGallery, match=r"other\.gallery must be .* got a template of 'Dan' made with other parameters"
+    ):
+        gallery.import_(tmp_path / "other.gallery")
+    with new(tmp_path / "damaged.gallery") as damaged:
+        enroll(damaged, "Dan")
+        tamper(damaged, "template", "substr(template, 1, 100)")
+    with pytest.raises(BadGallery, match=r"damaged\.gallery must be .* got a damaged template of 100 bytes"):
+        gallery.import_(tmp_path / "damaged.gallery")
+    assert state(gallery) == before
+
+
+def test_templates_of_other_parameters_are_never_compared(gallery):
+    tamper(gallery, "parameters", "'old'")
+    with pytest.raises(BadGallery, match="got a template of 'Ada' made with other parameters"):
+        gallery.identify(face("Ada"))
+
+
+def test_a_gallery_of_another_recipe_is_refused(gallery):
+    with gallery.store.writing() as change:
+        change.set_fact("parameters", "of long ago")
+    with pytest.raises(BadGallery, match="made anew with other parameters meanwhile; open it again"):
+        gallery.enroll("Dan", [face("Dan")])
+    with pytest.raises(BadGallery, match=r"got templates of another version \(see: lightproof rebuild\)"):
+        Gallery.open(place_of(gallery))
+
+
+@pytest.mark.parametrize(
+    "settings", ["", "{}", "[1]", "null", '{"size": 5}', '{"size": [72, 63], "aggregate": "sum"}', "\x07"]
+)
+def test_settings_that_cannot_be_read_are_refused(gallery, settings):
+    with gallery.store.writing() as change:
+        change.set_fact("settings", settings)
+    for act in (Gallery.open, Gallery.rebuild):
+        with pytest.raises(BadGallery, match="got settings that cannot be read"):
+            act(place_of(gallery))
+
+
+@pytest.mark.parametrize("note", ["", "{}", "[]", '{"far": "x"}', '{"far": 2.0}', '{"far": 0.1, "stretch": NaN}'])
+def test_a_calibration_that_cannot_be_read_is_refused(gallery, note):
+    with gallery.store.writing() as change:
+        change.set_fact("calibration", note)
+    with pytest.raises(BadGallery, match="got a calibration that cannot be read"):
+        gallery.identify(face("Ada"))
+
+
+def test_a_note_on_the_light_that_cannot_be_read_is_refused(gallery):
+    for note in ("", "7", '{"azimuth": null}'):
+        tamper(gallery, "light", f"'{note}'")
+        with pytest.raises(BadGallery, match="got a note on the light that cannot be read"):
+            gallery.advice("Ada")
+    tamper(gallery, "light", "NULL")
+    assert gallery.lights("Ada") == [None, None]
+    assert gallery.advice("Ada").has == ()
+
+
+def other_bytes(how):
+    """SQL that makes other bytes of a template."""
+    return {"short": "substr({0}, 1, 50)", "nothing": "substr({0}, 1, 0)", "long": "{0} || {0}"}[how]
+
+
+@pytest.mark.parametrize("how", ["short", "nothing", "long"])
+@pytest.mark.parametrize(("table", "what"), [("photos", "template"), ("people", "span")])
+def test_damaged_templates_are_refused(gallery, how, table, what):
+    if table == "photos":
+        for name in NAMES[:3]:
+            gallery.store.person(name)
+        with gallery.store.writing() as change:
+            change.set_spans(dict.fromkeys(NAMES[:3]))
+    kind = "bytea" if "postgres" in gallery.place else "blob"
+    tamper(gallery, what, f"CAST({other_bytes(how).format(what)} AS {kind})", table)
+    with pytest.raises(BadGallery, match=rf"got a damaged template of {'0' if how == 'nothing' else '[0-9]+'} bytes"):
+        gallery.identify(face("Ada"))
+
+
+def test_a_template_is_read_as_it_was_written(gallery):
+    (template,) = gallery.matcher.templates([face("Ada")])
+    read = decode(encode(template), gallery.matcher, "")
+    np.testing.assert_array_equal(read.own, template.own)
+    np.testing.assert_array_equal(read.coordinates, template.coordinates)
+    assert read.level == np.float32(template.level)
+
+
+def test_a_template_of_another_shape_or_with_strange_numbers_is_refused(gallery):
+    (template,) = gallery.matcher.templates([face("Ada")])
+    written = encode(template)
+    strange = written[:-2] + np.array(np.nan, "<f2").tobytes()
+    with pytest.raises(BadGallery, match=r"here must be .* got a damaged template with numbers that are not finite"):
+        decode(strange, gallery.matcher, "here")
+    K, r, D = template.own.shape
+    for shape in [(K, r, D + 1), (K - 1, r, D), (K, 0, D), (K, r + 7, D), (2**31, 2**31, 2**31)]:
+        k, n, d = shape
+        length = HEAD + k * n * d + 2 * k * n if max(shape) < 10**6 else 100
+        with pytest.raises(BadGallery, match=r"here must be .* got a damaged template of"):
+            decode(np.array(shape, "<u4").tobytes() + bytes(length - 12), gallery.matcher, "here")
+
+
+def test_rebuilt_from_kept_faces_is_enrolled_anew(store_place, tmp_path):
+    photos = np.repeat(np.repeat(rendered()[:3, :2], 2, axis=2), 2, axis=3)
+    assert photos.shape[2:] == (192, 168)
+    with new(store_place, keep_photos=True) as gallery:
+        for name, own in zip(NAMES[:3], photos, strict=True):
+            gallery.enroll(name, own)
+        gallery.calibrate(0.01)
+        place = place_of(gallery)
+        assert Gallery.rebuild(place, "robust") == 6
+        with pytest.raises(BadGallery, match="got a template of 'Ada' made with other parameters"):
+            gallery.identify(photos[0, 0])
+        with pytest.raises(BadGallery, match="templates that were made anew with other parameters meanwhile"):
+            gallery.enroll("Dan", [face("Dan")])
+    with (
+        Gallery.open(store_place) as rebuilt,
+        Gallery.open(tmp_path / "anew", preset="robust", keep_photos=True) as anew,
+    ):
+        assert rebuilt.preset == "robust"
+        assert not rebuilt.identify(photos[0, 0]).calibrated
+        for name, own in zip(NAMES[:3], photos, strict=True):
+            anew.enroll(name, own)
+        assert state(anew) == state(rebuilt)
+        assert answers(anew)[:4] == answers(rebuilt)[:4]
+    assert Gallery.rebuild(store_place) == 6
+
+
+def test_without_kept_faces_nothing_is_rebuilt(gallery):
+    before = state(gallery)
+    with pytest.raises(BadGallery, match="got one where the faces of 6 photos were not kept; enroll them again"):
+        Gallery.rebuild(place_of(gallery), "robust")
+    with pytest.raises(BadParameter, match="`preset` of Gallery must be one of"):
+        Gallery.rebuild(place_of(gallery), "authors")
+    assert state(gallery) == before
+    assert gallery.identify(face("Ada", 1)).name == "Ada"
+
+
+def test_a_damaged_kept_face_stops_the_rebuilding(store_place):
+    with new(store_place, keep_photos=True) as gallery:
+        enroll(gallery, NAMES[:2])
+        before = state(gallery)
+        tamper(gallery, "face", "substr(face, 1, 20)")
+        with pytest.raises(BadImage, match="a kept face of 'Ada' must be"):
+            Gallery.rebuild(place_of(gallery), "robust")
+        now = [
+            (name, [dataclasses.replace(p, face=None) for p in photos], span) for name, photos, span in state(gallery)
+        ]
+        then = [(name, [dataclasses.replace(p, face=None) for p in photos], span) for name, photos, span in before]
+        assert now == then
+        assert gallery.preset == "fast"
+
+
+def test_faces_are_kept_only_on_request(gallery, tmp_path):
+    assert not any(photo.has_face for photo in gallery.store.photos())
+    with new(tmp_path / "keeping.gallery", keep_photos=True) as keeping:
+        assert keeping.keeps_photos
+        enroll(keeping, "Ada")
+        assert [photo.has_face for photo in keeping.store.photos()] == [True]
+
+
+def everything_in(folder):
+    return b"".join(path.read_bytes() for path in sorted(folder.iterdir()))
+
+
+@pytest.mark.parametrize("keep", [False, True])
+def test_nothing_of_a_forgotten_person_is_left_in_the_files(tmp_path, keep):
+    own = tmp_path / "own"
+    own.mkdir()
+    with new(own / "people.gallery", keep_photos=keep) as gallery:
+        enroll(gallery, NAMES, lights=(0, 1))
+        gallery.enroll("Xaver Unmistakable", [face(7, 0), face(7, 1)])
+        photos = next(photos for person, photos, _ in gallery.store.templates(faces=True) if person.name[0] == "X")
+        span = next(span for person, _, span in gallery.store.templates() if person.name[0] == "X")
+        large = [span, *(photo.template for photo in photos), *(photo.face for photo in photos if photo.face)]
+        traces = [b"Unmistakable", *(photo.hash.encode() for photo in photos)]
+        traces += [value[i : i + 24] for value in large for i in range(100, len(value) - 24, 500)]
+        traces = [trace for trace in traces if len(set(trace)) > 8 or trace == b"Unmistakable"]
+        assert len(traces) > 50
+        assert all(trace in everything_in(own) for trace in traces)
+        gallery.forget("Xaver Unmistakable")
+        assert [trace for trace in traces if trace in everything_in(own)] == []
+    assert [trace for trace in traces if trace in everything_in(own)] == []
+
+
+def test_nothing_of_an_old_name_is_left_in_the_files(tmp_path):
+    own = tmp_path / "own"
+    own.mkdir()
+    with new(own / "people.gallery") as gallery:
+        gallery.enroll("Xaver Unmistakable", [face(7, 0)])
+        gallery.rename("Xaver Unmistakable", "X.")
+        assert b"Unmistakable" not in everything_in(own)
+
+
+def test_a_store_that_was_never_a_gallery_becomes_one(tmp_path):
+    Store.open(tmp_path / "bare.gallery").close()
+    with pytest.raises(BadGallery, match="got settings that cannot be read"):
+        Gallery.rebuild(tmp_path / "bare.gallery")
+    with new(tmp_path / "bare.gallery") as gallery:
+        assert gallery.people() == []
+
+
+def test_a_database_of_another_program_is_refused(tmp_path):
+    with sqlite3.connect(tmp_path / "other.db") as other:
+        other.execute("CREATE TABLE things (x)")
+    other.close()
+    before = (tmp_path / "other.db").read_bytes()
+    for act in (new, Gallery.rebuild):
+        with pytest.raises(BadGallery, match=r"other\.db must be a gallery written by lightproof; got a database of"):
+            act(tmp_path / "other.db")
+    assert (tmp_path / "other.db").read_bytes() == before
+
+
+def test_the_hash_of_a_photo_is_that_of_its_file(tmp_path):
+    (tmp_path / "ada.pgm").write_bytes(b"P5 84 96 255\n" + face("Ada").tobytes())
+    with new(tmp_path / "people.gallery") as gallery:
+        gallery.enroll("Ada", [tmp_path / "ada.pgm"], cropped=True)
+        [photo] = gallery.store.photos()
+        assert photo.hash == hash_of((tmp_path / "ada.pgm").read_bytes())
+        assert json.loads(photo.light).keys() == {"azimuth", "elevation"}

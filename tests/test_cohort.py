@@ -1,0 +1,30 @@
+"""The rendered people that everybody is compared with."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from benchmarks.cohort import draw
+from lightproof.cohort import COUNT, SIZE, cohort_faces
+from lightproof.matcher import COMPARABLE, Matcher
+from lightproof.settings import PRESETS
+
+
+def test_the_sheet_holds_sixty_different_faces():
+    faces = cohort_faces()
+    assert faces.shape == (COUNT, *SIZE) == (60, 96, 84)
+    assert faces.dtype == np.uint8
+    assert len({face.tobytes() for face in faces}) == COUNT
+    # Every one is a picture with light and shade, none is cut off the sheet in the wrong place.
+    assert (faces.reshape(COUNT, -1).std(axis=1) > 15).all()
+
+
+def test_the_sheet_is_what_the_benchmark_draws():
+    drawn, kept = draw(2).astype(int), cohort_faces()[:2].astype(int)
+    assert np.abs(drawn - kept).max() <= 1
+
+
+def test_every_preset_of_a_gallery_can_enroll_the_sheet():
+    for name in COMPARABLE:
+        people = Matcher(PRESETS[name]).cohort
+        assert list(people.spans) == [f"rendered {i:02d}" for i in range(COUNT)]

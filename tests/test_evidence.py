@@ -1,0 +1,160 @@
+"""What patches say for people, beyond what they would say for anybody."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from lightproof.errors import BadParameter
+from lightproof.evidence import FLOOR, PROBES, Evidence, check_comparable, evidence_map, evidence_of
+from lightproof.matcher import Matcher
+from lightproof.people import People
+from lightproof.settings import PRESETS
+
+
+@pytest.fixture(scope="module")
+def matcher():
+    return Matcher(PRESETS["fast"] | {"size": (32, 28)})
+
+
+@pytest.fixture(scope="module")
+def few(matcher):
+    """The rendered people, but only eight of them."""
+    return replace(matcher.cohort, spans=dict(list(matcher.cohort.spans.items())[:8]))
+
+
+@pytest.fixture(scope="module")
+def enrolled(matcher, frontal):
+    names = ["Ada", "Ben", "Cleo", "Dan", "Eve"]
+    return matcher.everybody(dict(zip(names, matcher.templates(frontal.images[::2]), strict=True)))
+
+
+@pytest.fixture(scope="module")
+def vectors(matcher, lit):
+    return matcher.vectors(lit.images[:20])
+
+
+def slow_closeness(vector, people: People):
+    """exp(-6 s) in each patch for each person, in double precision, shape (K, C)."""
+    close = np.zeros((len(vector), len(people.spans)))
+    for c, span in enumerate(people.spans.values()):
+        for k, x in enumerate(vector.astype(float)):
+            length = math.sqrt(sum(x * x))
+            rest = length**2
+            for code in span.own[k].astype(float):
+                if code.any():
+                    rest -= (code @ x) ** 2 / (code @ code)
+            close[k, c] = math.exp(-6 * math.sqrt(max(rest, 0)) / length) if length else math.exp(-6)
+    return close
+
+
+def slow_weights(people: People):
+    """Weight l / (l + median of l) of each patch of each person, scaled to a mean of 1."""
+    weights = []
+    for span in people.spans.values():
+        lengths = np.sqrt([np.square(own.astype(float)).sum() for own in span.coordinates])
+        say = lengths / (lengths + np.median(lengths))
+        weights.append(say / say.mean())
+    return np.array(weights).T
+
+
+def slow_evidence(vector, people: People, cohort: People):
+    anybody = slow_closeness(vector, cohort)
+    usual = anybody.mean(axis=1, keepdims=True)
+    known = slow_closeness(vector, people)
+    return (
+        np.log(known / usual + FLOOR) * slow_weights(people),
+        np.log(anybody / usual + FLOOR) * slow_weights(cohort),
+        1 - (known * slow_weights(people)).mean(axis=0),
+    )
+
+
+def test_the_evidence_is_that_of_a_plain_loop(vectors, enrolled, few):
+    found = evidence_of(vectors[:2], enrolled, few)
+    for i in range(2):
+        known, made_up, distances = slow_evidence(vectors[i], enrolled, few)
+        np.testing.assert_allclose(found.people[i], known.mean(axis=0), atol=2e-5)
+        np.testing.assert_allclose(found.cohort[i], made_up.mean(axis=0), atol=2e-5)
+        np.testing.assert_allclose(found.distances[i], distances, atol=2e-5)
+
+
+def test_the_map_is_that_of_a_plain_loop_and_its_mean_is_the_evidence(vectors, enrolled, few):
+    found, total = evidence_map(vectors[0], enrolled, few), evidence_of(vectors[:1], enrolled, few)
+    known, made_up, _ = slow_evidence(vectors[0], enrolled, few)
+    np.testing.assert_allclose(found.people, known, atol=5e-4)
+    np.testing.assert_allclose(found.cohort, made_up, atol=5e-4)
+    np.testing.assert_allclose(found.people.mean(axis=0), total.people[0], atol=1e-6)
+    np.testing.assert_allclose(found.cohort.mean(axis=0), total.cohort[0], atol=1e-6)
+
+
+def test_photos_are_judged_one_by_one_however_many_come_together(vectors, enrolled, few):
+    assert len(vectors) > PROBES
+    together = evidence_of(vectors, enrolled, few)
+    for i in range(len(vectors)):
+        alone = evidence_of(vectors[i : i + 1], enrolled, few)
+        for part in ("people", "cohort", "distances"):
+            np.testing.assert_allclose(getattr(alone, part)[0], getattr(together, part)[i], atol=1e-6)
+
+
+def test_the_evidence_for_a_person_depends_on_nobody_else_who_is_enrolled(vectors, enrolled, few, matcher):
+    everybody = evidence_of(vectors, enrolled, few)
+    for c, (name, span) in enumerate(enrolled.spans.items()):
+        alone = evidence_of(vectors, matcher.everybody({name: span}), few)
+        np.testing.assert_allclose(alone.people[:, 0], everybody.people[:, c], atol=1e-6)
+        np.testing.assert_allclose(alone.distances[:, 0], everybody.distances[:, c], atol=1e-6)
+        np.testing.assert_allclose(alone.cohort, everybody.cohort, atol=1e-6)
+
+
+def test_the_right_person_has_the_most_evidence(vectors, enrolled, few, lit):
+    truth = [sorted(set(lit.labels)).index(label) for label in lit.labels[:20]]
+    found = evidence_of(vectors, enrolled, few)
+    assert np.mean(found.people.argmax(axis=1) == truth) >= 0.8
+    own = found.people[np.arange(20), truth]
+    assert own.mean() > found.cohort.mean() + 2 * found.cohort.std(axis=1).mean()
+
+
+def test_the_enrolled_photo_itself_is_much_nearer_than_anybody_else(matcher, frontal, enrolled, few):
+    found = evidence_of(matcher.vectors(frontal.images[::2]), enrolled, few)
+    # Not 0: what is kept spans the photo and its copies with fewer directions than they are.
+    assert (np.diagonal(found.distances) < 0.2).all()
+    others = found.distances[~np.eye(5, dtype=bool)]
+    assert (others > 0.5).all()
+    assert (found.distances <= 1).all()
+
+
+def test_a_patch_that_matches_nobody_says_at_least_the_floor(vectors, enrolled, few):
+    found = evidence_map(vectors[0], enrolled, few)
+    floor = math.log(FLOOR) * slow_weights(enrolled)
+    assert (found.people >= floor - 1e-4).all()
+
+
+def test_the_level_of_a_template_lowers_the_evidence_and_nothing_else(vectors, enrolled, few):
+    lifted = {name: replace(span, level=0.25 * i) for i, (name, span) in enumerate(enrolled.spans.items())}
+    plain, lowered = evidence_of(vectors, enrolled, few), evidence_of(vectors, replace(enrolled, spans=lifted), few)
+    np.testing.assert_allclose(plain.people - lowered.people, np.tile([0, 0.25, 0.5, 0.75, 1], (20, 1)), atol=1e-5)
+    np.testing.assert_array_equal(plain.cohort, lowered.cohort)
+    np.testing.assert_array_equal(plain.distances, lowered.distances)
+
+
+def test_nobody_enrolled_is_an_answer_too(vectors, matcher, few):
+    found = evidence_of(vectors[:3], matcher.everybody({}), few)
+    assert found.people.shape == found.distances.shape == (3, 0)
+    assert found.cohort.shape == (3, 8)
+    assert evidence_map(vectors[0], matcher.everybody({}), few).people.shape == (vectors.shape[1], 0)
+
+
+def test_a_photo_all_in_shadow_is_equally_far_from_everybody(matcher, enrolled, few):
+    nothing = np.zeros((1, matcher.extractor.grid_.n_patches, matcher.extractor.translation_.shape[1]), np.float32)
+    found = evidence_of(nothing, enrolled, few)
+    assert isinstance(found, Evidence)
+    np.testing.assert_allclose(found.people, math.log(1 + FLOOR), atol=1e-5)
+    np.testing.assert_allclose(found.distances, 1 - math.exp(-6), atol=1e-5)
+
+
+def test_settings_without_relative_distances_are_refused():
+    check_comparable("Gallery", PRESETS["robust"])
+    with pytest.raises(BadParameter, match=r"`preset` of Gallery must be one of 'robust', 'fast'; got 'normalized'"):
+        check_comparable("Gallery", PRESETS["authors"])

@@ -1,0 +1,85 @@
+"""Faces to templates, faces to evidence."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from lightproof.cohort import cohort_faces
+from lightproof.errors import BadImage, BadParameter
+from lightproof.gallery.templates import encode, written
+from lightproof.matcher import COMPARABLE, Matcher, matcher_of, preset_settings
+from lightproof.people import People
+from lightproof.settings import PRESETS
+
+
+@pytest.fixture(scope="module")
+def matcher():
+    return Matcher(PRESETS["fast"])
+
+
+def test_a_template_depends_on_nothing_but_its_face(matcher, frontal):
+    together = matcher.templates(frontal.images)
+    backwards = matcher.templates(frontal.images[::-1])[::-1]
+    for i, face in enumerate(frontal.images):
+        (alone,) = matcher.templates([face])
+        assert encode(alone) == encode(together[i]) == encode(backwards[i])
+
+
+def test_one_photo_joined_is_itself(matcher, frontal):
+    (template,) = matcher.templates(frontal.images[:1])
+    assert matcher.joined([template]) is template
+
+
+@pytest.mark.parametrize("preset", COMPARABLE)
+def test_photos_joined_are_near_to_photos_spanned_together(preset, frontal, lit):
+    matcher = Matcher(PRESETS[preset])
+    photos = np.concatenate([frontal.images[:2], lit.images[:1]])
+    joined = matcher.joined(matcher.templates(photos))
+    copies = list(matcher.extractor.enrolled_blocks(photos, matcher.settings["copies"], "none", 6))
+    vectors = np.concatenate(copies).transpose(0, 1, 3, 2)
+    together = People(matcher.settings, matcher.shared, {}).adding("", vectors).spans[""]
+    probes = matcher.vectors(lit.images[:8])
+    found, expected = (matcher.evidence(probes, matcher.everybody({"": span})).distances for span in (joined, together))
+    np.testing.assert_allclose(found, expected, atol=0.03)
+
+
+def test_strangers_find_a_person_of_several_photos_no_likelier(matcher, faces):
+    """On average, rendered people have as much evidence for several photos joined as for one alone."""
+    templates = matcher.templates(faces.images[:3])
+    joined = matcher.joined(templates)
+    assert joined.level > 0
+    assert [template.level for template in templates] == [0, 0, 0]
+    strangers = matcher.vectors(cohort_faces()[:20])
+    everybody = matcher.everybody(dict(enumerate([joined, *templates])))
+    evidence = matcher.evidence(strangers, everybody).people.mean(axis=0)
+    assert evidence[0] == pytest.approx(evidence[1:].mean(), abs=1e-3)
+
+
+def test_everybody_stands_in_the_order_given(matcher, frontal):
+    one, two = matcher.templates(frontal.images[:2])
+    assert list(matcher.everybody({"Zoe": one, "Ada": two}).spans) == ["Zoe", "Ada"]
+
+
+def test_blank_faces_are_refused(matcher):
+    blank = np.full((64, 56), 7, np.uint8)
+    for take in (matcher.templates, matcher.vectors):
+        with pytest.raises(BadImage, match=r"got .*(even|flat|blank|7)"):
+            take([blank])
+
+
+def test_a_preset_that_a_gallery_cannot_use_is_refused():
+    assert set(COMPARABLE) == {"robust", "fast"}
+    assert preset_settings("fast") == PRESETS["fast"]
+    for wrong in ("authors", "nonsense"):
+        with pytest.raises(BadParameter, match=rf"`preset` of Gallery must be one of 'robust', 'fast'; got '{wrong}'"):
+            preset_settings(wrong)
+    with pytest.raises(BadParameter, match=r"`preset` of Gallery must be one of"):
+        Matcher(PRESETS["authors"])
+
+
+def test_settings_written_as_text_give_the_same_matcher_again():
+    text = written(PRESETS["fast"])
+    assert matcher_of(text) is matcher_of(text)
+    assert matcher_of(text).settings == Matcher(PRESETS["fast"]).settings
+    assert matcher_of(text).settings["size"] == (72, 63)

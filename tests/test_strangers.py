@@ -1,0 +1,196 @@
+"""Leads, chances and scores."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+
+from lightproof.errors import BadParameter
+from lightproof.evidence import Evidence
+from lightproof.strangers import (
+    DIGITS,
+    ENOUGH,
+    NARROW,
+    NINETIETH,
+    WIDTH,
+    Strangers,
+    check_far,
+    lead_map,
+    leads,
+    score_of,
+    upper_quarter,
+)
+
+SOME = st.floats(-3, 3, width=32)
+
+
+@st.composite
+def evidences(draw, photos=3, least=0):
+    n, people, cohort = draw(st.integers(1, photos)), draw(st.integers(least, 14)), draw(st.integers(8, 20))
+    # Few different values: ties must not matter.
+    values = draw(st.sampled_from([SOME, st.sampled_from([-1.0, 0.0, 0.5, 1.0])]))
+    known, made_up = (draw(arrays(float, (n, count), elements=values)) for count in (people, cohort))
+    return Evidence(known, made_up)
+
+
+@st.composite
+def strangers(draw):
+    return Strangers(draw(st.floats(-2, 5)), draw(st.floats(0.05, 3)))
+
+
+def slow_lead(people: list[float], cohort: list[float], person: int) -> float:
+    """The lead of one person, as the documents say it."""
+    others = people[:person] + people[person + 1 :]
+    missing = max(0, ENOUGH - len(others))
+    ranked = sorted(cohort)
+    others += [ranked[int((i + 0.5) * len(cohort) / missing)] for i in range(missing)]
+    best = sorted(others, reverse=True)[: math.ceil(len(others) / 4)]
+    mean = sum(cohort) / len(cohort)
+    spread = math.sqrt(sum((value - mean) ** 2 for value in cohort) / len(cohort))
+    return (people[person] - sum(best) / len(best)) / max(spread, 1e-6)
+
+
+@given(evidences())
+def test_leads_are_those_of_a_plain_loop(evidence):
+    found = leads(evidence)
+    assert found.shape == evidence.people.shape
+    for row, people, cohort in zip(found, evidence.people.tolist(), evidence.cohort.tolist(), strict=True):
+        expected = [slow_lead(people, cohort, person) for person in range(len(people))]
+        np.testing.assert_allclose(row, expected, rtol=1e-6, atol=1e-6)
+
+
+def test_a_lead_computed_by_hand():
+    # Eight others: the upper quarter are 3 and 1, their mean is 2. The rendered people spread by 0.5.
+    people = np.array([[4.0, 3, 1, 0, 0, 0, 0, 0, 0]])
+    evidence = Evidence(people, np.array([[-0.5, 0.5] * 4]))
+    # For the second, the upper quarter is 4 and 1.
+    np.testing.assert_allclose(leads(evidence)[0, :3], [4, 1, -5])
+
+
+def test_a_gallery_of_one_is_measured_against_rendered_people():
+    # The upper quarter of the eight stand-ins are 7 and 6; the spread of 0 ... 7 is the root of 5.25.
+    evidence = Evidence(np.array([[10.0]]), np.arange(8.0)[None])
+    np.testing.assert_allclose(leads(evidence), [[3.5 / math.sqrt(5.25)]])
+    assert sorted(upper_quarter(evidence, 0).tolist()) == [7, 8]
+
+
+@given(evidences(photos=1, least=1), st.data())
+def test_the_map_adds_up_to_the_lead(evidence, data):
+    person = data.draw(st.integers(0, evidence.people.shape[1] - 1))
+    K = data.draw(st.integers(1, 5))
+    rng = np.random.default_rng(data.draw(st.integers(0, 1000)))
+
+    def spread_over_patches(mean):
+        noise = rng.normal(size=(K, mean.shape[1]))
+        return noise - noise.mean(axis=0) + mean
+
+    patches = Evidence(spread_over_patches(evidence.people), spread_over_patches(evidence.cohort))
+    found = lead_map(patches, evidence, person)
+    assert found.shape == (K,)
+    np.testing.assert_allclose(found.sum(), leads(evidence)[0, person], rtol=1e-6, atol=1e-3)
+
+
+@given(evidences(photos=1, least=1))
+def test_nobody_is_a_rival_of_their_own(evidence):
+    people, cohort = evidence.people.shape[1], evidence.cohort.shape[1]
+    for person in range(people):
+        rivals = upper_quarter(evidence, person)
+        assert person not in rivals
+        assert len(set(rivals.tolist())) == len(rivals) == math.ceil(max(ENOUGH, people - 1) / 4)
+        assert max(rivals) < people + cohort
+
+
+@given(evidences(least=1), st.floats(-2, 2), st.floats(0.5, 4))
+def test_a_lead_does_not_change_with_what_all_evidence_has_in_common(evidence, shift, stretch):
+    if evidence.cohort.std(axis=1).min() < 1e-3:
+        return
+    other = Evidence(evidence.people * stretch + shift, evidence.cohort * stretch + shift)
+    np.testing.assert_allclose(leads(other), leads(evidence), rtol=1e-5, atol=1e-5)
+
+
+def test_rendered_people_all_alike_do_not_divide_by_0():
+    assert np.isfinite(leads(Evidence(np.ones((1, 3)), np.ones((1, 8))))).all()
+
+
+@given(strangers(), st.floats(-20, 40), st.floats(0.001, 5))
+def test_the_chance_falls_with_the_lead(law, lead, more):
+    less, greater = law.chance(np.asarray(lead + more)), law.chance(np.asarray(lead))
+    assert 0 <= less <= greater <= 1
+    if 1e-12 < greater < 1 - 1e-9:
+        assert less < greater
+
+
+@given(strangers(), st.floats(1e-6, 0.999))
+def test_the_lead_at_a_rate_is_the_inverse_of_the_chance(law, far):
+    assert law.chance(np.asarray(law.lead_at(far))) == pytest.approx(far, rel=1e-6)
+
+
+@given(strangers())
+def test_mean_and_variance_are_those_of_the_distribution(law):
+    # By the trapezoid rule over the density.
+    x = np.linspace(law.place - 8 * law.width, law.place + 40 * law.width, 20001)
+    density = -np.gradient(law.chance(x), x)
+    mean = np.trapezoid(x * density, x)
+    assert law.mean == pytest.approx(mean, abs=1e-3 * law.width)
+    assert law.variance == pytest.approx(np.trapezoid((x - mean) ** 2 * density, x), rel=1e-3)
+
+
+@given(st.integers(0, 10**6))
+def test_usually_nine_of_ten_strangers_lead_by_less_than_is_said(n_people):
+    law = Strangers.usual(n_people)
+    assert law.chance(np.asarray(NINETIETH)) == pytest.approx(0.1)
+    assert WIDTH < law.width <= WIDTH + NARROW
+    assert law.width >= Strangers.usual(n_people + 1).width
+
+
+@given(st.integers(1, 1000))
+def test_no_strangers_seen_leave_what_is_usual(n_people):
+    usual, seen = Strangers.usual(n_people), Strangers.seen(np.zeros(0), n_people)
+    assert (seen.place, seen.width) == pytest.approx((usual.place, usual.width))
+
+
+@given(st.integers(0, 1000), st.floats(-1, 4), st.floats(0.1, 2))
+def test_very_many_strangers_outweigh_what_is_usual(seed, mean, spread):
+    best = np.random.default_rng(seed).normal(mean, spread, 200_000)
+    seen = Strangers.seen(best, 10)
+    assert seen.mean == pytest.approx(best.mean(), abs=2e-3)
+    assert seen.variance == pytest.approx(best.var(), rel=0.02, abs=2e-3)
+
+
+@given(st.integers(1, 40), st.floats(-1, 4))
+def test_some_strangers_move_the_mean_toward_theirs_and_not_beyond(n, lead):
+    usual, seen = Strangers.usual(5), Strangers.seen(np.full(n, lead), 5)
+    low, high = sorted([usual.mean, lead])
+    assert low - 1e-9 <= seen.mean <= high + 1e-9
+    assert abs(seen.mean - lead) <= abs(usual.mean - lead)
+
+
+@given(arrays(float, 5, elements=st.floats(0, 1)))
+def test_scores_lie_from_0_to_1_and_grow_as_the_chance_falls(chances):
+    scores = score_of(np.sort(chances))
+    assert (scores >= 0).all()
+    assert (scores <= 1).all()
+    assert (np.diff(scores) <= 0).all()
+    assert not np.signbit(scores).any()
+
+
+def test_scores_computed_by_hand():
+    chances = np.array([1, 0.1, 0.01, 0.001, 1e-6, 1e-9, 0])
+    np.testing.assert_allclose(score_of(chances), [0, 1 / 6, 1 / 3, 0.5, 1, 1, 1])
+
+
+@given(st.floats(10.0**-DIGITS, 1, exclude_max=True))
+def test_a_rate_is_given_back(far):
+    assert check_far("calibrate", far) == far
+
+
+@pytest.mark.parametrize("far", [0, 1, 1.5, -0.1, 9e-7, math.nan, math.inf, True, "0.01", None])
+def test_what_is_no_rate_is_refused(far):
+    said = r"`far` of calibrate must be a share from 1e-06 to below 1, such as 0\.001; got "
+    with pytest.raises(BadParameter, match=said):
+        check_far("calibrate", far)
