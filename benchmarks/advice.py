@@ -52,6 +52,7 @@ def measure(preset: str, n_people: int, n_strangers: int, lights: Sequence[Light
     matcher = Matcher(preset_settings(preset))
     enrolled, probes = rendered(matcher, n_people, list(LIGHTS.values())), rendered(matcher, n_people, lights)
     strangers = rendered(matcher, n_people + n_strangers, YALE_LIGHTS_DEFAULT)[n_people:]
+    # As they lie: rendered people have their eyes in one place.
     vectors = matcher.vectors(np.concatenate([faces.reshape(-1, *faces.shape[2:]) for faces in (probes, strangers)]))
     truth = np.repeat(np.arange(n_people), len(lights))
     columns = []

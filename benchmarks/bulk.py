@@ -169,8 +169,8 @@ def named(crowd: Crowd, place: str, probes: int) -> dict[str, float]:
     who = np.linspace(0, crowd.people - 1, probes).astype(int)
     with Gallery.open(place, create=False) as gallery:
         everybody, known = gallery.everybody(), gallery.calibration()
-        vectors = gallery.matcher.vectors([crowd.photo(person, crowd.photos, slope=1.2) for person in who])
-        ahead = leads(gallery.matcher.evidence(vectors, everybody))
+        asked = [crowd.photo(person, crowd.photos, slope=1.2) for person in who]
+        ahead = leads(gallery.matcher.compare(asked, everybody))
     names = np.array([str(name) for name in everybody.spans])
     right = names[ahead.argmax(axis=1)] == [f"person {person:05d}" for person in who]
     sure = known.among(len(names)).chance(ahead.max(axis=1)) <= known.far

@@ -1,4 +1,4 @@
-"""Draw the sheet of rendered people that a gallery compares with: python -m benchmarks.cohort."""
+"""Draw the sheets of rendered people that come with the package: python -m benchmarks.cohort."""
 
 from __future__ import annotations
 
@@ -8,12 +8,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 import lightproof.cohort
+import lightproof.diagnosis
 from lightproof.cohort import ACROSS, COUNT, SEED, SIZE
 from lightproof.datasets import make_relit_faces
+from lightproof.diagnosis import direction
 from lightproof.images import bring_to_size
 from lightproof.plots import png_of
 
 SHEET = Path(lightproof.cohort.__file__).with_name("people.png")
+LIGHTS = Path(lightproof.diagnosis.__file__).with_name("lights.png")
 
 
 def draw(count: int) -> NDArray[np.uint8]:
@@ -23,8 +26,17 @@ def draw(count: int) -> NDArray[np.uint8]:
     return np.clip(np.rint(255 * shrunk), 0, 255).astype(np.uint8)
 
 
+def draw_lights(count: int) -> NDArray[np.uint8]:
+    """Render the first so many people under every light of the grid: one below the other, lights side by side."""
+    lights, (height, width) = direction.light_grid(), direction.RENDERED
+    faces = make_relit_faces(count, lights, size=direction.RENDERED, seed=direction.SEED).images
+    rows = faces.reshape(count, len(lights), height, width).transpose(0, 2, 1, 3)
+    return rows.reshape(count * height, len(lights) * width)
+
+
 def main() -> None:
-    """Write the sheet."""
+    """Write the sheets."""
+    LIGHTS.write_bytes(png_of(draw_lights(direction.PEOPLE)))
     people = draw(COUNT).reshape(COUNT // ACROSS, ACROSS, *SIZE).transpose(0, 2, 1, 3)
     SHEET.write_bytes(png_of(people.reshape(COUNT // ACROSS * SIZE[0], ACROSS * SIZE[1])))
 

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from benchmarks.cohort import draw
+from benchmarks.cohort import LIGHTS, draw, draw_lights
 from lightproof.cohort import COUNT, SIZE, cohort_faces
+from lightproof.diagnosis.direction import PEOPLE
 from lightproof.matcher import COMPARABLE, Matcher
+from lightproof.pixels import read_grey
 from lightproof.settings import PRESETS
 
 
@@ -28,3 +30,10 @@ def test_every_preset_of_a_gallery_can_enroll_the_sheet():
     for name in COMPARABLE:
         people = Matcher(PRESETS[name]).cohort
         assert list(people.spans) == [f"rendered {i:02d}" for i in range(COUNT)]
+
+
+def test_the_sheet_of_lights_is_what_the_benchmark_draws():
+    kept = read_grey(LIGHTS.read_bytes()).astype(int)
+    drawn = draw_lights(1).astype(int)
+    assert kept.shape == (PEOPLE * len(drawn), drawn.shape[1])
+    assert np.abs(kept[: len(drawn)] - drawn).max() <= 1

@@ -44,7 +44,7 @@ def why(matcher: Matcher, people: People, probe: np.ndarray) -> Explanation:
 
 
 def test_the_patches_add_up_to_the_lead_that_decides(matcher, people, faces):
-    decided = leads(matcher.evidence(matcher.vectors(faces.images[:7]), people))
+    decided = leads(matcher.compare(faces.images[:7], people))
     for face, ahead in zip(faces.images, decided, strict=False):
         for place in (0, 3):
             found = explain(matcher, people, face, NAMES[place])

@@ -5,10 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from lightproof.alignment import warp
 from lightproof.cohort import cohort_faces
 from lightproof.errors import BadImage, BadParameter
 from lightproof.gallery.templates import encode, written
-from lightproof.matcher import COMPARABLE, Matcher, matcher_of, preset_settings
+from lightproof.matcher import COMPARABLE, FACES, MOVES, Matcher, matcher_of, preset_settings
 from lightproof.people import People
 from lightproof.settings import PRESETS
 
@@ -83,3 +84,39 @@ def test_settings_written_as_text_give_the_same_matcher_again():
     assert matcher_of(text) is matcher_of(text)
     assert matcher_of(text).settings == Matcher(PRESETS["fast"]).settings
     assert matcher_of(text).settings["size"] == (72, 63)
+
+
+def test_a_face_is_compared_as_it_lies_and_after_small_moves_whichever_says_most(matcher, frontal):
+    people = matcher.everybody(dict(enumerate(matcher.templates(frontal.images[:3]))))
+    said = matcher.compare(frontal.images, people)
+    still = matcher.evidence(matcher.vectors(frontal.images), people)
+    assert (said.people >= still.people - 1e-5).all()
+    assert (said.cohort >= still.cohort - 1e-5).all()
+    pictures = matcher.extractor.unlit(frontal.images)
+    moved = [matcher.extractor.describe(warp(pictures, np.tile(move, (len(frontal.images), 1)))) for move in MOVES[1:]]
+    every = np.stack([still.people, *(matcher.evidence(each, people).people for each in moved)])
+    np.testing.assert_allclose(said.people, every.max(axis=0), atol=1e-5)
+
+
+def test_a_face_that_was_cut_askew_says_more_after_a_move(matcher, frontal):
+    people = matcher.everybody(dict(enumerate(matcher.templates(frontal.images[:3]))))
+    askew = np.roll(frontal.images, 2, axis=2)
+    said, still = matcher.compare(askew, people), matcher.evidence(matcher.vectors(askew), people)
+    own = np.arange(3)
+    assert (said.people[own, own] > still.people[own, own]).all()
+
+
+def test_the_maps_of_a_comparison_add_up_to_it(matcher, frontal):
+    people = matcher.everybody(dict(enumerate(matcher.templates(frontal.images[:3]))))
+    said, maps = matcher.compare_map(frontal.images[1], people)
+    np.testing.assert_allclose(maps.people.mean(axis=0), said.people[0], atol=1e-5)
+    np.testing.assert_allclose(maps.cohort.mean(axis=0), said.cohort[0], atol=1e-5)
+
+
+def test_faces_compared_in_blocks_say_the_same_as_one_by_one(matcher, frontal):
+    people = matcher.everybody(dict(enumerate(matcher.templates(frontal.images[:3]))))
+    many = np.concatenate([frontal.images] * (FACES // len(frontal.images) + 1))
+    together = matcher.compare(many, people)
+    alone = matcher.compare(many[-1:], people)
+    np.testing.assert_allclose(together.people[-1], alone.people[0], atol=1e-5)
+    np.testing.assert_allclose(together.distances[-1], alone.distances[0], atol=1e-5)

@@ -174,9 +174,9 @@ def photo_gains(matcher: Matcher, people: People, person: Hashable, faces: Image
     single = matcher.templates(faces)
     missing: list[tuple[int, ...]] = [*((j,) for j in range(n)), *combinations(range(n), 2)]
     joined = [matcher.joined([single[k] for k in range(n) if k not in out]) for out in missing]
-    vectors, others = matcher.vectors(faces), people.removing(person)
-    own = matcher.evidence(vectors, matcher.everybody(dict(enumerate(joined)))).people
-    rest = matcher.evidence(vectors, others)
+    others = people.removing(person)
+    own = matcher.compare(faces, matcher.everybody(dict(enumerate(joined)))).people
+    rest = matcher.compare(faces, others)
     ahead = np.stack(
         [leads(Evidence(np.column_stack([column, rest.people]), rest.cohort))[:, 0] for column in own.T], axis=1
     )

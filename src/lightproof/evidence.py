@@ -10,6 +10,7 @@ photos.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Final, NamedTuple
 
@@ -25,7 +26,7 @@ from lightproof.types import Floats
 FLOOR: Final = 0.2
 """Added to the quotient: a patch that matches nobody must not outweigh all others."""
 
-PROBES: Final = 16
+PROBES: Final = 72
 """Photos compared at a time."""
 
 
@@ -112,6 +113,31 @@ def evidence_map(vector: Floats, people: People, cohort: People) -> Evidence:
     return Evidence(
         np.concatenate([part.people[:, 0] for part in parts]), np.concatenate([part.cohort[:, 0] for part in parts])
     )
+
+
+def best_evidence(said: Evidence, moves: int) -> Evidence:
+    """Of photos under so many moves each: for each person, enrolled or rendered, the move that says most."""
+    people, cohort = (part.reshape(-1, moves, part.shape[1]) for part in (said.people, said.cohort))
+    assert said.distances is not None
+    chosen = people.argmax(axis=1)[:, None]
+    nearest = np.take_along_axis(said.distances.reshape(people.shape), chosen, axis=1)[:, 0]
+    return Evidence(np.take_along_axis(people, chosen, axis=1)[:, 0], cohort.max(axis=1), nearest)
+
+
+def best_maps(said: Evidence, maps: Sequence[Evidence]) -> Evidence:
+    """The maps of one photo at the moves that :func:`best_evidence` takes, (K, C) and (K, Z)."""
+    chosen = []
+    for name in ("people", "cohort"):
+        best = getattr(said, name).argmax(axis=0)
+        every = np.stack([getattr(each, name) for each in maps])
+        chosen.append(np.take_along_axis(every, best[None, None, :], axis=0)[0])
+    return Evidence(*chosen)
+
+
+def joined_evidence(blocks: Sequence[Evidence]) -> Evidence:
+    """Put blocks of photos one below the other."""
+    people, cohort = (np.concatenate([getattr(each, name) for each in blocks]) for name in ("people", "cohort"))
+    return Evidence(people, cohort, np.concatenate([each.distances for each in blocks if each.distances is not None]))
 
 
 class _Part(NamedTuple):

@@ -190,8 +190,8 @@ def explain(
     second = None if against is None else _place(people, against, "`against`")
     if first == second:
         raise BadParameter("explain", "against", "somebody else", against)
-    vectors = matcher.vectors([face])
-    evidence, patches = matcher.evidence(vectors, people), _whole(matcher.evidence_map(vectors[0], people))
+    evidence, patches = matcher.compare_map(face, people)
+    patches = _whole(patches)
     grid, ahead = matcher.extractor.grid_, leads(evidence)[0]
     names = [*people.spans, *matcher.cohort.spans]
     return Explanation(

@@ -10,13 +10,17 @@ from typing import Any, Final
 
 import numpy as np
 
+from lightproof.alignment import warp
 from lightproof.cohort import cohort_faces
 from lightproof.errors import BadParameter
 from lightproof.evidence import (
     Evidence,
+    best_evidence,
+    best_maps,
     check_comparable,
     evidence_map,
     evidence_of,
+    joined_evidence,
     mean_evidence,
     usual_closeness,
 )
@@ -25,7 +29,19 @@ from lightproof.images import Images, refuse_blank
 from lightproof.people import People, spans_of_photos
 from lightproof.settings import FEATURE_SETTINGS, PRESETS, check_settings, plain
 from lightproof.subspaces import PatchSpans, SharedSpan
-from lightproof.types import Floats
+from lightproof.types import Array, Floats
+
+MOVES: Final[tuple[tuple[float, float, float, float], ...]] = (
+    (0, 0, 0, 0),
+    *((right / 96, down / 96, 0, 0) for right, down in ((1, 0), (-1, 0), (0, 1), (0, -1))),
+    *((0, 0, growth, 0) for growth in (0.02, -0.02)),
+    *((0, 0, 0, angle) for angle in (0.025, -0.025)),
+)
+"""Similarities that a face is compared under, see :mod:`lightproof.alignment`: as it lies, and moved, scaled and turned
+as far as eyes that were found are off. More of them bring strangers nearer, and friends no more."""
+
+FACES: Final = 8
+"""Faces whose features after all moves are in memory together."""
 
 TOGETHER: Final = 6
 """Directions of several photos that are joined at once: so many are joined fast."""
@@ -99,13 +115,46 @@ class Matcher:
         refuse_blank(self.extractor.check(faces))
         return self.extractor.patch_vectors(faces)
 
+    def compare(self, faces: Images, people: People) -> Evidence:
+        """What faces say for each person, enrolled or rendered, at whichever of :data:`MOVES` says most.
+
+        Parameters
+        ----------
+        faces : ndarray of shape (n, h, w) or list of ndarray of shape (h, w)
+        people : People
+
+        Returns
+        -------
+        Evidence
+        """
+        images = self.extractor.check(faces)
+        refuse_blank(images)
+        blocks = (images[start : start + FACES] for start in range(0, len(images), FACES))
+        return joined_evidence([best_evidence(self._said(block, people), len(MOVES)) for block in blocks])
+
+    def compare_map(self, face: Array, people: People) -> tuple[Evidence, Evidence]:
+        """What one face says, n = 1, and what each of its patches says, (K, C) and (K, Z), at the same moves."""
+        images = self.extractor.check([face])
+        refuse_blank(images)
+        moved = self._moved(images)
+        said = self.evidence(moved, people)
+        maps = [evidence_map(each, people, self.cohort) for each in moved]
+        return best_evidence(said, len(MOVES)), best_maps(said, maps)
+
+    def _said(self, images: Images, people: People) -> Evidence:
+        return self.evidence(self._moved(images), people)
+
     def evidence(self, vectors: Floats, people: People) -> Evidence:
-        """What faces say for each person; see :func:`lightproof.evidence.evidence_of`."""
+        """What faces say that lie as they lie; see :func:`lightproof.evidence.evidence_of`."""
         return evidence_of(vectors, people, self.cohort)
 
-    def evidence_map(self, vector: Floats, people: People) -> Evidence:
-        """What each patch of one face says; see :func:`lightproof.evidence.evidence_map`."""
-        return evidence_map(vector, people, self.cohort)
+    def _moved(self, images: Images) -> Floats:
+        """Features of some faces after each of the moves, those of one face together, shape (n * moves, K, D)."""
+        pictures = np.repeat(self.extractor.unlit(images), len(MOVES), axis=0)
+        moves = np.tile(MOVES, (len(images), 1))
+        real = moves.any(axis=1)
+        pictures[real] = warp(pictures[real], moves[real])
+        return self.extractor.describe(pictures)
 
 
 def preset_settings(preset: str) -> dict[str, Any]:

@@ -1,8 +1,8 @@
 """Where the main light stands, read off a face by its likeness to rendered faces under known lights.
 
-A few made-up people are rendered under a grid of lights when the first face comes. The face and every rendering are
-shrunk to 16 x 14 pixels; their light is compared there, and the directions of the likest renderings are averaged.
-Nothing is trained on photographs.
+The sheet ``lights.png`` shows a few made-up people under a grid of lights; :mod:`benchmarks.cohort` draws it again. The
+face and every rendering are shrunk to 16 x 14 pixels; their light is compared there, and the directions of the likest
+renderings are averaged. Nothing is trained on photographs.
 
 Three things make the comparison care for the light and for little else. The logarithm of the picture over its mean,
 brought to one spread, forgets the gain of the camera and most of its gamma. The part of it that changes its sign in the
@@ -15,18 +15,24 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from functools import lru_cache
+from importlib.resources import files
 from typing import Final
 
 import numpy as np
 
 from lightproof.images import bring_to_size
+from lightproof.pixels import read_grey
 from lightproof.types import Array, Floats
 
 SIZE: Final = (16, 14)
 """Rows and columns on which the light is compared; on finer ones the person shows more than the light."""
 
+RENDERED: Final = (32, 28)
+"""Rows and columns of a face on the sheet."""
+
 PEOPLE: Final = 6
 SEED: Final = 77
+"""Rendered people, and the seed of them."""
 
 STEP: Final = 15.0
 """Degrees between neighboring lights of the grid."""
@@ -95,18 +101,18 @@ def _likest(vectors: Floats) -> Floats:
 
 @lru_cache(maxsize=1)
 def _bank() -> _Bank:
-    """Render the people under the grid of lights; about a second, once."""
-    from lightproof.datasets.synthetic import make_relit_faces  # most who import this room never get here
-
-    rendered = make_relit_faces(PEOPLE, _grid(), size=(2 * SIZE[0], 2 * SIZE[1]), seed=SEED)
-    small = bring_to_size(rendered.images, SIZE, np.float64)
-    right, up, front = _toward(rendered.azimuths, rendered.elevations)
+    """Read the sheet of rendered people: one below the other, their lights side by side."""
+    sheet = read_grey(files(__package__).joinpath("lights.png").read_bytes(), where="the sheet of rendered lights")
+    lights, (height, width) = light_grid(), RENDERED
+    rendered = sheet.reshape(PEOPLE, height, len(lights), width).transpose(0, 2, 1, 3).reshape(-1, height, width)
+    small = bring_to_size(np.ascontiguousarray(rendered), SIZE, np.float64)
+    right, up, front = _toward(*np.tile(np.transpose(lights), PEOPLE))
     faces = _vectors(np.concatenate([small, small[:, :, ::-1]]))
-    lights = np.stack([np.concatenate(pair) for pair in ((right, -right), (up, up), (front, front))], axis=1)
-    return _Bank(faces, np.sum(faces**2, axis=1), lights)
+    toward = np.stack([np.concatenate(pair) for pair in ((right, -right), (up, up), (front, front))], axis=1)
+    return _Bank(faces, np.sum(faces**2, axis=1), toward)
 
 
-def _grid() -> list[tuple[float, float]]:
+def light_grid() -> list[tuple[float, float]]:
     """Lights about STEP degrees apart in every direction, as (azimuth, elevation)."""
     lights = []
     for elevation in np.arange(LOWEST, 90.0 + STEP / 2, STEP):

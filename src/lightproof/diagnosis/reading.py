@@ -77,9 +77,6 @@ class Diagnosis:
 def diagnose(face: Array, eye_distance: float | None = None) -> Diagnosis:
     """Say what the light does to a face.
 
-    The first call renders the faces that the direction is read off, which takes a second or two; later ones take a few
-    milliseconds.
-
     Parameters
     ----------
     face : ndarray of shape (h, w), uint8
@@ -132,8 +129,7 @@ def diagnose(face: Array, eye_distance: float | None = None) -> Diagnosis:
 def light_directions(faces: Array) -> Floats:
     """Say where the light comes from for many faces in one go: the direction of :func:`diagnose`, and no more.
 
-    The first call renders the faces that the direction is read off, which takes a second or two; later ones take a
-    tenth of a millisecond for each face.
+    It takes a tenth of a millisecond for each face.
 
     Parameters
     ----------

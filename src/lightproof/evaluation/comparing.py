@@ -45,7 +45,7 @@ def compare_drawn(matcher: Matcher, images: Array, enrolled: Sequence[tuple[int,
     for first, start in progress(_steps(len(enrolled), len(images))):
         if first != made:
             people, made = _people(matcher, images, enrolled[first : first + TEMPLATES]), first
-        said = matcher.evidence(matcher.vectors(images[start : start + PHOTOS]), people)
+        said = matcher.compare(images[start : start + PHOTOS], people)
         known[start : start + PHOTOS, first : first + TEMPLATES] = said.people
         made_up[start : start + PHOTOS] = said.cohort
     return Evidence(known, made_up)
@@ -54,7 +54,7 @@ def compare_drawn(matcher: Matcher, images: Array, enrolled: Sequence[tuple[int,
 def compare_enrolled(matcher: Matcher, images: Array, people: People, progress: Progress) -> Evidence:
     """Compare every photo with people who are enrolled already."""
     blocks = [images[start : start + PHOTOS] for start in range(0, len(images), PHOTOS)]
-    said = [matcher.evidence(matcher.vectors(block), people) for block in progress(blocks)]
+    said = [matcher.compare(block, people) for block in progress(blocks)]
     return Evidence(np.concatenate([part.people for part in said]), np.concatenate([part.cohort for part in said]))
 
 

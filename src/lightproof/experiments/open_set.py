@@ -19,6 +19,7 @@ from lightproof.gallery.calibration import Calibration, calibrated, relit_copies
 from lightproof.gallery.templates import written
 from lightproof.matcher import Matcher, matcher_of, preset_settings
 from lightproof.metrics import equal_error_rate, open_set, share_by_person
+from lightproof.people import People
 from lightproof.strangers import Strangers, leads
 from lightproof.types import Array, Floats, Ints
 
@@ -160,14 +161,14 @@ def _piece(faces: FaceSet, preset: str, pick: int) -> tuple[str, _Gallery]:
     return preset, _measured(matcher, faces, pick)
 
 
-def _vectors(matcher: Matcher, faces: FaceSet) -> Floats:
-    """Features of all probes; of a face that was not found there are none, and it is never accepted."""
+def _compared(matcher: Matcher, faces: FaceSet, people: People) -> Evidence:
+    """What all probes say; a face that was not found says nothing, and is never accepted."""
     places = _places(faces)
-    first = matcher.vectors(faces.images[places[faces.found[places]]][:1])
-    out = np.zeros((len(places), *first.shape[1:]), first.dtype)
     there = faces.found[places]
-    out[there] = matcher.vectors(faces.images[places[there]])
-    return out
+    said = matcher.compare(faces.images[places[there]], people)
+    known, made_up = (np.zeros((len(places), part.shape[1]), part.dtype) for part in (said.people, said.cohort))
+    known[there], made_up[there] = said.people, said.cohort
+    return Evidence(known, made_up)
 
 
 def _measured(matcher: Matcher, faces: FaceSet, pick: int) -> _Gallery:
@@ -179,12 +180,10 @@ def _measured(matcher: Matcher, faces: FaceSet, pick: int) -> _Gallery:
     own = [[photo, *(copy for copy in relit_copies(photo, rng))] for photo in photos]
     copies = len(own[0])
     flat = [copy if copy.min() < copy.max() else photos[i] for i, own_copies in enumerate(own) for copy in own_copies]
-    relit = matcher.evidence(matcher.vectors(flat), people)
+    relit = matcher.compare(flat, people)
     n = len(photos)
     shape = (n, copies, -1)
-    return _Gallery(
-        matcher.evidence(_vectors(matcher, faces), people), relit.people.reshape(shape), relit.cohort.reshape(shape)
-    )
+    return _Gallery(_compared(matcher, faces, people), relit.people.reshape(shape), relit.cohort.reshape(shape))
 
 
 def _any_face(faces: FaceSet, i: int) -> Array:

@@ -16,7 +16,7 @@ from lightproof.gallery.templates import decode
 from lightproof.matcher import Matcher
 from lightproof.people import People
 from lightproof.pixels import read_grey
-from lightproof.store import Store
+from lightproof.store import NewPhoto, Store
 from lightproof.strangers import Strangers, leads
 from lightproof.types import Array, Floats
 
@@ -92,26 +92,30 @@ def calibrated(best: Sequence[Floats], far: float, n_people: int) -> Calibration
     return Calibration(far, shift, stretch, n_people + 1, len(best), len(together) - len(best))
 
 
-def best_of_others(matcher: Matcher, people: People, name: str, vectors: Floats) -> Floats:
-    """Take photos of somebody for those of a stranger: the lead of the best match among everybody else, (photos,)."""
-    evidence = matcher.evidence(vectors, people)
-    others = np.delete(evidence.people, list(people.spans).index(name), axis=1)
-    return np.asarray(leads(Evidence(others, evidence.cohort)).max(axis=1))
+def best_of_others(matcher: Matcher, people: People, store: Store, names: Container[str]) -> Iterator[Floats]:
+    """Take a photo of each of these people for a stranger's: the lead of the best match among everybody else.
 
-
-def photo_vectors(matcher: Matcher, store: Store, names: Container[str]) -> Iterator[tuple[str, Floats]]:
-    """Yield the features of one photo of each of these people, and of its relit copies if the face is kept."""
+    Yields
+    ------
+    ndarray of shape (photos,)
+        Of the photo, and of its relit copies if the face is kept.
+    """
     rng = np.random.default_rng(0)
+    place = {name: i for i, name in enumerate(people.spans)}
     for person, photos, _ in store.templates(faces=True):
-        if person.name not in names or not photos:
-            continue
-        own = decode(photos[0].template, matcher, store.place).directions[:, 0][None]
-        face = photos[0].face
-        if face is not None:
-            copies = relit_copies(read_grey(face, where=f"a kept face of {person.name!r}"), rng)
-            usable = [copy for copy in copies if copy.min() < copy.max()]
-            own = np.concatenate([own, matcher.vectors(usable)]) if usable else own
-        yield person.name, own.astype(matcher.settings["dtype"])
+        if person.name in names and person.name in place and photos:
+            evidence = _evidence(matcher, people, photos[0], rng, store.place)
+            others = np.delete(evidence.people, place[person.name], axis=1)
+            yield leads(Evidence(others, evidence.cohort)).max(axis=1)
+
+
+def _evidence(matcher: Matcher, people: People, photo: NewPhoto, rng: np.random.Generator, gallery: str) -> Evidence:
+    """What a photo says, and its relit copies; of a face that is not kept the template stands in for it."""
+    if photo.face is None:
+        own = decode(photo.template, matcher, gallery).directions[:, 0][None]
+        return matcher.evidence(own.astype(matcher.settings["dtype"]), people)
+    face = read_grey(photo.face, where="a kept face")
+    return matcher.compare([copy for copy in (face, *relit_copies(face, rng)) if copy.min() < copy.max()], people)
 
 
 def relit_copies(face: Array, rng: np.random.Generator) -> Array:

@@ -346,8 +346,8 @@ class Gallery:
         found = Calibration(far)
         if len(people.spans) > 1:
             names = set(calibration.chosen([str(name) for name in people.spans]))
-            photos = calibration.photo_vectors(self.matcher, self._store, names)
-            best = [calibration.best_of_others(self.matcher, people, *photo) for photo in progress(photos, len(names))]
+            strangers = calibration.best_of_others(self.matcher, people, self._store, names)
+            best = list(progress(strangers, len(names)))
             found = calibration.calibrated(best, far, len(people.spans) - 1)
         with self._store.writing() as change:
             change.set_fact("calibration", found.written())
@@ -425,7 +425,7 @@ class Gallery:
     def _candidates(self, face: Face, people: People, known: Calibration) -> list[Candidate]:
         if not people.spans:
             return []
-        evidence = self.matcher.evidence(self.matcher.vectors([face.image]), people)
+        evidence = self.matcher.compare([face.image], people)
         assert evidence.distances is not None
         strangers = known.among(len(people.spans))
         ahead = leads(evidence)[0]
