@@ -12,7 +12,7 @@ import pytest
 
 from benchmarks import beyond
 from benchmarks.document import tables
-from lightproof.experiments import comparison
+from lightproof.experiments import comparison, open_set
 from lightproof.experiments.methods import METHODS, choose_methods
 from lightproof.experiments.report import markdown
 from lightproof.experiments.rows import Row, lines_of
@@ -121,6 +121,14 @@ def test_the_tables_of_photos_are_the_committed_rows():
     ]
     assert len(shown) == 3
     for table in shown:
+        assert markdown(table).strip() in page
+
+
+@pytest.mark.parametrize("name", ["yale-open-set.json", "yale-open-set-end-to-end.json"])
+def test_the_tables_of_the_gallery_are_the_committed_rows(name):
+    page = (ROOT / "docs" / "gallery.md").read_text()
+    rows = [open_set.Row(**row) for row in json.loads((RESULTS / name).read_text())]
+    for table in open_set.open_set_tables(rows):
         assert markdown(table).strip() in page
 
 

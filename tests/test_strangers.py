@@ -10,11 +10,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
+from lightproof import strangers as law_of_strangers
 from lightproof.errors import BadParameter
 from lightproof.evidence import Evidence
 from lightproof.strangers import (
     DIGITS,
     ENOUGH,
+    GROWTH,
     NARROW,
     NINETIETH,
     WIDTH,
@@ -143,7 +145,8 @@ def test_mean_and_variance_are_those_of_the_distribution(law):
 @given(st.integers(0, 10**6))
 def test_usually_nine_of_ten_strangers_lead_by_less_than_is_said(n_people):
     law = Strangers.usual(n_people)
-    assert law.chance(np.asarray(NINETIETH)) == pytest.approx(0.1)
+    grown = NINETIETH + GROWTH * max(0, np.log10(max(n_people, 1) / law_of_strangers.SOME))
+    assert law.chance(np.asarray(grown)) == pytest.approx(0.1)
     assert WIDTH < law.width <= WIDTH + NARROW
     assert law.width >= Strangers.usual(n_people + 1).width
 
@@ -194,3 +197,16 @@ def test_what_is_no_rate_is_refused(far):
     said = r"`far` of calibrate must be a share from 1e-06 to below 1, such as 0\.001; got "
     with pytest.raises(BadParameter, match=said):
         check_far("calibrate", far)
+
+
+@given(st.integers(1, 100_000), st.floats(-5, 15))
+def test_the_best_of_many_is_the_maximum_of_single_ones(n_people, lead):
+    """Somebody named beforehand is reached by the n-th root of the law of the best."""
+    law = Strangers.usual(10)
+    best, one = (1 - float(each.chance(np.asarray(lead))) for each in (law, law.one_of(n_people)))
+    assert one**n_people == pytest.approx(best, abs=1e-6)
+
+
+def test_the_best_of_more_people_leads_by_more():
+    places = [Strangers.usual(n).lead_at(0.01) for n in (law_of_strangers.SOME, 100, 1000, 10_000)]
+    assert np.all(np.diff(places) > 0.3)

@@ -32,6 +32,10 @@ DIGITS: Final = 6
 NINETIETH: Final = 1.9
 """Nine of ten strangers lead by less than this."""
 
+SOME: Final = 20
+GROWTH: Final = 0.7
+"""From so many people on, ten times as many let strangers lead by so much more: the best of many is better."""
+
 WIDTH: Final = 0.44
 NARROW: Final = 0.45
 """Width of the distribution among many people, and what the first person adds to it: the fewer, the wider."""
@@ -117,7 +121,8 @@ class Strangers:
     def usual(cls, n_people: int) -> Self:
         """Return what is known without calibration, for a gallery of so many people."""
         width = WIDTH + NARROW / max(n_people, 1)
-        return cls(NINETIETH + width * math.log(-math.log(0.9)), width)
+        ninetieth = NINETIETH + GROWTH * max(0.0, math.log10(max(n_people, 1) / SOME))
+        return cls(ninetieth + width * math.log(-math.log(0.9)), width)
 
     @classmethod
     def seen(cls, best: Floats, n_people: int, n_strangers: int | None = None) -> Self:
@@ -148,6 +153,10 @@ class Strangers:
     def variance(self) -> float:
         """Variance of it."""
         return (math.pi * self.width) ** 2 / 6
+
+    def one_of(self, n_people: int) -> Strangers:
+        """How well a stranger does with one of so many people, named beforehand: the best of all is their maximum."""
+        return Strangers(self.place - self.width * math.log(n_people), self.width)
 
     def chance(self, lead: Floats) -> Floats:
         """Share of strangers whose best match leads by at least so much."""

@@ -12,6 +12,7 @@ import typer
 from lightproof.cli.console import STDOUT, check_rows_place, printable, stream_bar, write_rows
 from lightproof.cli.gallery import DEFAULT, WAIT, WHOLE, Place, Rows, Wait, counted_people, in_words, is_new, opened
 from lightproof.cli.work import stoppable
+from lightproof.errors import BadGallery, UserError
 
 Other = Annotated[str, typer.Argument(metavar="FILE_OR_URL", help="The other gallery.")]
 
@@ -67,10 +68,24 @@ def _whole(place: str) -> Iterator[None]:
     try:
         yield
     except BaseException:
-        for ending in ("", "-wal", "-shm", "-journal") if new else ():
+        # Somebody else may have made a gallery there meanwhile: only what nobody has founded goes.
+        for ending in ("", "-wal", "-shm", "-journal") if new and not _is_founded(place) else ():
             with suppress(OSError):
                 Path(f"{_named(place)}{ending}").unlink()
         raise
+
+
+def _is_founded(place: str) -> bool:
+    """Tell whether there is a gallery with settings; what cannot be opened counts as one."""
+    from lightproof.store import Store
+
+    try:
+        with Store.open(place, create=False) as store:
+            return "settings" in store.facts()
+    except BadGallery:
+        return not Path(_named(place)).exists() or Path(_named(place)).stat().st_size > 0
+    except UserError:
+        return True
 
 
 def _named(place: str) -> str:

@@ -53,11 +53,14 @@ def forget(
         if not agreed(f"Forget {_named([person.name for person in known])}, {photos}?", yes):
             talk.print("Nothing was changed.")
             raise typer.Exit(1)
-        with register.store.writing() as change:
-            rows = [{"name": person.name, "photos": change.forget(person.name).photos} for person in known]
+        calibrated = register.calibration().strangers > 0
+        register.forget(*(person.name for person in known))
+        rows = [{"name": person.name, "photos": person.photos} for person in known]
         write_rows(json_file, rows)
     if json_file != STDOUT:
         in_words(f"Forgotten: {_named([str(row['name']) for row in rows])}.")
+        if calibrated:
+            in_words("What calibration found out with their help is forgotten too: calibrate again.")
 
 
 def _named(names: list[str]) -> str:

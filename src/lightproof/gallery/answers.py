@@ -35,18 +35,9 @@ class Mark:
     distance: float
 
 
-def mark(lead: float, distance: float, strangers: Strangers, among: int = 1) -> Mark:
-    """Turn a lead into a mark.
-
-    Parameters
-    ----------
-    lead, distance : float
-    strangers : Strangers
-        How well the best match of a stranger does.
-    among : int
-        The person was not the best of so many, but named beforehand: a stranger's best match is one of them.
-    """
-    chance = np.asarray(strangers.chance(np.asarray(lead))) / among
+def mark(lead: float, distance: float, strangers: Strangers) -> Mark:
+    """Turn a lead into a mark, by how well strangers do."""
+    chance = np.asarray(strangers.chance(np.asarray(lead)))
     one_in = min(1 / max(float(chance), 10.0**-DIGITS), 10.0**DIGITS)
     return Mark(float(score_of(chance)), one_in, float(lead), float(distance))
 

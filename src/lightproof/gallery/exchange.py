@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any, Final
 
 from lightproof.errors import BadGallery
-from lightproof.gallery.taking import Way, join_again
+from lightproof.gallery.taking import Way, check_parameters, join_again
 from lightproof.gallery.templates import decode
 from lightproof.store import Change, NewPhoto, Person, Store, View
 
@@ -50,6 +50,7 @@ def import_(source: Store, target: Store, way: Way, *, progress: Progress) -> in
         Shows how far it is.
     """
     with source.reading() as view, target.writing() as change:
+        check_parameters(change, way, target.place)
         if view.facts().get("parameters") != way.parameters:
             raise BadGallery(source.place, f"templates made with other parameters than those of {target.place}")
         people = list(progress(_added(view, change, way, source.place), view.counts().people))

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from lightproof.errors import DuplicatePhoto
 from lightproof.gallery.sifting import FolderReport, Plan, Refused, Work
-from lightproof.gallery.taking import Made, Way, join_again, join_templates
+from lightproof.gallery.taking import Made, Way, check_parameters, join_again, join_templates
 from lightproof.pixels import in_one_line
 from lightproof.store import Change, NewPhoto, Store
 
@@ -43,6 +43,7 @@ class Desk:
                 photos.setdefault(person, []).extend(own)
         if not self.report.dry_run and (photos or refused):
             with self.store.writing() as change:
+                check_parameters(change, self.way, self.store.place)
                 late = self._make_room(change, photos)
                 self._write(change, pieces, photos)
                 change.remember_refusals(refused)
@@ -81,15 +82,16 @@ class Desk:
             count = {person: change.person(person).photos for person in photos}
         spans = {}
         for person in (person for person in photos if count[person] > 1):
-            whole = _whole(pieces, person, count[person])
+            whole = _whole(pieces, person, photos[person]) if count[person] == len(photos[person]) else None
             spans[person] = whole if whole is not None else join_templates(change.templates_of(person), self.way)
         change.set_spans(spans)
 
 
-def _whole(pieces: Sequence[Made], person: str, count: int) -> bytes | None:
-    """Return the template of all of somebody's photos if it is made already: they were all in one piece."""
+def _whole(pieces: Sequence[Made], person: str, photos: Sequence[NewPhoto]) -> bytes | None:
+    """Return the template of just these photos if it is made already: they were all in one piece, and alone in it."""
     made = [made for made in pieces if person in made.photos]
-    return made[0].spans.get(person) if len(made) == 1 and len(made[0].photos[person]) == count else None
+    same = len(made) == 1 and {photo.hash for photo in made[0].photos[person]} == {photo.hash for photo in photos}
+    return made[0].spans.get(person) if same else None
 
 
 def remove_missing(store: Store, plan: Plan, work: Work, way: Way, report: FolderReport) -> None:
@@ -102,6 +104,7 @@ def remove_missing(store: Store, plan: Plan, work: Work, way: Way, report: Folde
     report.removed = [in_one_line(photo.source or photo.hash) for photo in missing]
     if missing and not report.dry_run:
         with store.writing() as change:
+            check_parameters(change, way, store.place)
             removed = change.remove_photos([photo.hash for photo in missing])
             join_again(change, {photo.person for photo in missing} - set(removed.people), way)
     numbers = {photo.hash for photo in missing}

@@ -10,14 +10,14 @@ from typing import Any, Final, Self, overload
 import numpy as np
 
 from lightproof.advice import Advice, advise
-from lightproof.errors import BadGallery, BadLabels, BadParameter, UnknownPerson
+from lightproof.errors import BadLabels, BadParameter, UnknownPerson
 from lightproof.explain import Explanation, explain
 from lightproof.gallery import calibration, exchange, folders, founding
 from lightproof.gallery.answers import Answer, Candidate, Mark, Verification, mark
 from lightproof.gallery.calibration import Calibration
 from lightproof.gallery.register import Register
 from lightproof.gallery.sifting import FolderReport
-from lightproof.gallery.taking import Face, Photo, Way, join_again, light_of, photos_of, take, way_of
+from lightproof.gallery.taking import Face, Photo, Way, check_parameters, join_again, light_of, photos_of, take, way_of
 from lightproof.matcher import Matcher, preset_settings
 from lightproof.people import People
 from lightproof.store import Person, Store, check_name
@@ -161,7 +161,7 @@ class Gallery:
             raise BadLabels(f"Person {name!r}", "enrolled with at least one photo", "none")
         made = photos_of(list({face.hash: face for face in faces}.values()), self._way)
         with self._store.writing() as change:
-            self._check_parameters(change)
+            check_parameters(change, self._way, self.place)
             added = change.add_photos(name, made)
             if added.added:
                 join_again(change, [name], self._way)
@@ -198,7 +198,7 @@ class Gallery:
             Shows how far it is.
         """
         with self._store.reading() as view:
-            self._check_parameters(view)
+            check_parameters(view, self._way, self.place)
         plan = folders.plan(folder, retry)
         return folders.enroll(self._store, plan, self._in(cropped), dry_run, jobs, progress)
 
@@ -218,7 +218,7 @@ class Gallery:
         that is not there must not empty a gallery. Parameters are those of :meth:`enroll_folder`.
         """
         with self._store.reading() as view:
-            self._check_parameters(view)
+            check_parameters(view, self._way, self.place)
         plan = folders.plan(folder, retry, syncing=True)
         return folders.enroll(self._store, plan, self._in(cropped), dry_run, jobs, progress)
 
@@ -320,14 +320,19 @@ class Gallery:
         with self._store.writing() as change:
             change.rename(old, new)
 
-    def forget(self, name: str) -> int:
-        """Remove somebody; return how many photos were theirs.
+    def forget(self, *names: str) -> int:
+        """Remove people, all of them or none; return how many photos were theirs.
 
-        Nothing of the person is left, and nobody else's template or distance changes: the gallery answers as if the
-        person had never been there.
+        Nothing of them is left, and nobody else's template or distance changes: the gallery answers as if they had
+        never been there. What calibration found out with their help goes too; the rate that was asked for stays.
         """
         with self._store.writing() as change:
-            return change.forget(name).photos
+            photos = sum(change.forget(name).photos for name in names)
+            found = change.facts().get("calibration")
+            if found is not None and names:
+                far = Calibration.read(found, FAR, self.place).far
+                change.set_fact("calibration", Calibration(far).written())
+        return photos
 
     def calibrate(self, far: float = FAR, *, progress: Progress = _silent) -> Calibration:
         """Find out how well strangers do here, and set the share of them that may be accepted.
@@ -350,6 +355,7 @@ class Gallery:
             best = list(progress(strangers, len(names)))
             found = calibration.calibrated(best, far, len(people.spans) - 1)
         with self._store.writing() as change:
+            check_parameters(change, self._way, self.place)
             change.set_fact("calibration", found.written())
         return found
 
@@ -417,11 +423,6 @@ class Gallery:
     def _in(self, cropped: bool) -> Way:
         return Way(self._way.settings, cropped, self._way.keep)
 
-    def _check_parameters(self, view: Any) -> None:
-        """Refuse to add to a gallery that was rebuilt with other parameters since it was opened."""
-        if view.facts().get("parameters") != self._way.parameters:
-            raise BadGallery(self.place, "templates that were made anew with other parameters meanwhile; open it again")
-
     def _candidates(self, face: Face, people: People, known: Calibration) -> list[Candidate]:
         if not people.spans:
             return []
@@ -440,7 +441,8 @@ class Gallery:
         people = self.everybody()
         name = _among(people, person)
         named = next(one for one in self._candidates(probe, people, known) if one.name == name)
-        return mark(named.lead, named.distance, known.among(len(people.spans)), among=len(people.spans))
+        count = len(people.spans)
+        return mark(named.lead, named.distance, known.among(count).one_of(count))
 
     def _paired(self, probe: Face, other: Photo | None, cropped: bool) -> Mark:
         """Compare with another photo, alone."""

@@ -18,7 +18,7 @@ from lightproof.gallery.templates import decode, encode, parameters_of, written
 from lightproof.images import bring_to_size, check_images, refuse_blank
 from lightproof.matcher import Matcher, matcher_of
 from lightproof.pixels import contents_of, in_one_line
-from lightproof.store import Change, NewPhoto, Refusal
+from lightproof.store import Change, NewPhoto, Refusal, View
 from lightproof.types import Array
 
 Photo: TypeAlias = File | Array
@@ -203,6 +203,12 @@ def make(jobs: Iterable[Job], way: Way, folder: str) -> Made:
 def joined(photos: Sequence[NewPhoto], way: Way) -> bytes:
     """Make one template for several photos of a person, the same in whatever order they came."""
     return join_templates([photo.template for photo in sorted(photos, key=lambda photo: photo.hash)], way)
+
+
+def check_parameters(view: View, way: Way, place: str) -> None:
+    """Refuse to change a gallery that was rebuilt with other parameters since it was opened."""
+    if view.facts().get("parameters") != way.parameters:
+        raise BadGallery(place, "templates that were made anew with other parameters meanwhile; open it again")
 
 
 def join_again(change: Change, names: Iterable[str], way: Way) -> None:
