@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lightproof.errors import BadParameter
+from lightproof.errors import BadGallery, BadParameter
 from lightproof.evidence import Evidence
 from lightproof.gallery import FAR, Calibration, Gallery
 from lightproof.gallery.calibration import MOST, RELIT, best_of_others, calibrated, chosen, relit_copies
@@ -172,3 +172,18 @@ def test_a_gallery_opened_before_sees_the_new_calibration(gallery):
     with Gallery.open(place_of(gallery)) as other:
         other.calibrate(0.05)
     assert gallery.identify(face("Ada", 1)).far == 0.05
+
+
+def test_what_was_learned_from_somebody_is_forgotten_with_them(gallery):
+    gallery.calibrate(0.05)
+    assert gallery.calibration().strangers == len(NAMES)
+    gallery.forget("Ada", "Ben")
+    assert gallery.calibration() == Calibration(0.05)
+
+
+def test_a_gallery_rebuilt_meanwhile_takes_no_calibration_of_before(store_place):
+    with new(store_place, keep_photos=True) as gallery:
+        enroll(gallery, NAMES)
+        Gallery.rebuild(place_of(gallery), "robust")
+        with pytest.raises(BadGallery, match="other parameters"):
+            gallery.calibrate()

@@ -8,7 +8,7 @@ import shutil
 import pytest
 
 from lightproof.errors import BadParameter, DatasetMissing
-from lightproof.gallery import FolderReport, Refused, folders, sifting
+from lightproof.gallery import Calibration, FolderReport, Refused, folders, sifting
 from tests.gallery.people import NAMES, answers, enroll, face, new, png
 
 
@@ -382,3 +382,34 @@ def test_what_was_kept_of_a_folder_is_all_that_a_second_sync_needs(gallery, fold
 def test_names_of_people_stand_sorted(gallery, folder):
     take(gallery, folder)
     assert [person.name for person in gallery.people()] == NAMES[:3]
+
+
+def test_a_folder_that_is_a_link_is_followed(gallery, folder, tmp_path):
+    shutil.move(folder / "Ada", tmp_path / "elsewhere")
+    (folder / "Ada").symlink_to(tmp_path / "elsewhere", target_is_directory=True)
+    take(gallery, folder)
+    assert kept(gallery) == ALL
+    assert follow(gallery, folder).removed == []
+
+
+def test_links_in_a_circle_end(gallery, folder):
+    (folder / "Ada" / "again").symlink_to(folder, target_is_directory=True)
+    take(gallery, folder)
+    assert kept(gallery) == ALL
+
+
+def test_of_somebody_who_left_with_the_folder_no_refusal_is_kept(gallery, folder):
+    put(folder, "Ada/bad.png", b"no picture")
+    follow(gallery, folder)
+    assert [refusal.person for refusal in gallery.store.refusals().values()] == ["Ada"]
+    shutil.rmtree(folder / "Ada")
+    assert follow(gallery, folder).gone == ["Ada"]
+    assert gallery.store.refusals() == {}
+
+
+def test_what_calibration_learned_from_somebody_leaves_with_them(gallery, folder):
+    follow(gallery, folder)
+    gallery.calibrate(0.02)
+    shutil.rmtree(folder / "Ada")
+    follow(gallery, folder)
+    assert gallery.calibration() == Calibration(0.02)

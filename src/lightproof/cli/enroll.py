@@ -122,8 +122,8 @@ def _taken(photos: list[Path], cropped: bool) -> list[Face]:
 
 def _person(gallery: Gallery, name: str) -> dict[str, Any]:
     advice = gallery.advice(name)
-    known = next(person for person in gallery.people() if person.name == name)
-    row = {"name": name, "photos": known.photos, "has": advice.has, "lacks": advice.lacks}
+    known = gallery.store.person(name)
+    row = {"name": known.name, "photos": known.photos, "has": advice.has, "lacks": advice.lacks}
     return row | {"advice": advice.next, "gain": advice.gain}
 
 

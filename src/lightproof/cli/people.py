@@ -56,11 +56,15 @@ def _everybody(gallery: Gallery) -> list[dict[str, Any]]:
 
 
 def _one(gallery: Gallery, name: str) -> dict[str, Any]:
-    from lightproof.advice import light_names
+    from lightproof.advice import advise, light_names
+    from lightproof.gallery.taking import light_of
 
-    person = gallery.store.person(name)
-    advice = gallery.advice(person.name)
-    lights = [light or (None, None) for light in gallery.lights(person.name)]
+    # One state of the gallery: others may be writing.
+    with gallery.store.reading() as view:
+        person = view.person(name)
+        photos = view.photos(person.name)
+    lights = [light_of(photo.light, gallery.place) or (None, None) for photo in photos]
+    advice = advise(person.name, lights)
     pictures = [
         {
             "photo": photo.source,
@@ -72,7 +76,7 @@ def _one(gallery: Gallery, name: str) -> dict[str, Any]:
             "hash": photo.hash,
             "kept": photo.has_face,
         }
-        for photo, light, called in zip(gallery.store.photos(person.name), lights, light_names(lights), strict=True)
+        for photo, light, called in zip(photos, lights, light_names(lights), strict=True)
     ]
     row = {"name": person.name, "photos": person.photos, "since": person.added, "pictures": pictures}
     return row | {"has": advice.has, "lacks": advice.lacks, "advice": advice.next, "gain": advice.gain}

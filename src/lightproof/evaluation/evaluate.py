@@ -6,6 +6,7 @@ import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
+from unicodedata import normalize
 
 import numpy as np
 
@@ -174,13 +175,15 @@ def _of_gallery(faces: FaceSet, gallery: KnownPeople, fars: tuple[float, ...], p
     if not enrolled.spans:
         raise BadLabels("The gallery", "of one or more people", "nobody")
     known = [str(name) for name in enrolled.spans]
-    names = known + sorted(set(faces.labels.tolist()) - set(known))
+    # A gallery has names in composed form; folders on some systems do not.
+    labels = [normalize("NFC", str(label)) for label in faces.labels]
+    names = known + sorted(set(labels) - set(known))
     place = {name: i for i, name in enumerate(names)}
-    people = np.array([place[name] for name in faces.labels.tolist()], dtype=np.intp)
+    people = np.array([place[label] for label in labels], dtype=np.intp)
     evidence = compare_enrolled(gallery.matcher, faces.images, enrolled, progress)
     trials = trials_of_gallery(evidence, people, len(known))
     usual = gallery.calibration().among(len(known))
-    # A gallery need not keep faces: somebody else's photo of the folder shows who was meant.
+    # A gallery need not keep faces: the person's first photo of the folder shows who was meant.
     first = dict(zip(people[::-1].tolist(), range(len(people) - 1, -1, -1), strict=True))
     album = Album(faces.images, faces.files, people, names, lambda _, who: first.get(who))
     source = f"a gallery of {len(known)} {'person' if len(known) == 1 else 'people'}"

@@ -5,8 +5,8 @@ means.
 """
 
 from lightproof.gallery.answers import Answer, Candidate, Mark, Verification
-from lightproof.gallery.calibration import Calibration
-from lightproof.gallery.gallery import FAR, Gallery
+from lightproof.gallery.calibration import FAR, Calibration
+from lightproof.gallery.gallery import Gallery
 from lightproof.gallery.sifting import FolderReport, Refused
 from lightproof.gallery.taking import Face, Photo, take
 

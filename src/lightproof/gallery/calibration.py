@@ -16,9 +16,12 @@ from lightproof.gallery.templates import decode
 from lightproof.matcher import Matcher
 from lightproof.people import People
 from lightproof.pixels import read_grey
-from lightproof.store import NewPhoto, Store
+from lightproof.store import Change, NewPhoto, Store
 from lightproof.strangers import Strangers, leads
 from lightproof.types import Array, Floats
+
+FAR: Final = 0.001
+"""Share of strangers accepted where nobody said otherwise."""
 
 MOST: Final = 300
 """People taken for strangers, at most."""
@@ -135,3 +138,10 @@ def chosen(names: Sequence[str]) -> list[str]:
     if len(names) <= MOST:
         return list(names)
     return [names[i] for i in np.linspace(0, len(names) - 1, MOST).astype(int)]
+
+
+def unlearn(change: Change, place: str) -> None:
+    """Forget what was found out with the help of people who are gone; the rate that was asked for stays."""
+    found = change.facts().get("calibration")
+    if found is not None:
+        change.set_fact("calibration", Calibration(Calibration.read(found, FAR, place).far).written())

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from lightproof.errors import DuplicatePhoto
+from lightproof.gallery.calibration import unlearn
 from lightproof.gallery.sifting import FolderReport, Plan, Refused, Work
 from lightproof.gallery.taking import Made, Way, check_parameters, join_again, join_templates
 from lightproof.pixels import in_one_line
@@ -107,6 +108,8 @@ def remove_missing(store: Store, plan: Plan, work: Work, way: Way, report: Folde
             check_parameters(change, way, store.place)
             removed = change.remove_photos([photo.hash for photo in missing])
             join_again(change, {photo.person for photo in missing} - set(removed.people), way)
+            if removed.people:
+                unlearn(change, store.place)
     numbers = {photo.hash for photo in missing}
     left = {
         work.seen.get(photo.hash, photo.person) if photo.hash in work.movable else photo.person

@@ -17,6 +17,7 @@ from lightproof.gallery.sifting import TOGETHER, FolderReport, Plan, Refused, Wo
 from lightproof.gallery.taking import Job, Made, Way, make
 from lightproof.pixels import in_one_line
 from lightproof.store import Store, check_name
+from lightproof.store.names import storable
 from lightproof.types import is_whole
 
 COMMITTED: Final = 8
@@ -39,7 +40,7 @@ def plan(folder: str | os.PathLike[str], retry: bool, syncing: bool = False) -> 
         Whether photos that are no longer there are to be removed.
     """
     files, ignored = find_photos(folder)
-    return Plan(str(Path(folder).resolve()), files, ignored, retry, syncing)
+    return Plan(storable(str(Path(folder).resolve())), files, ignored, retry, syncing)
 
 
 def find_photos(folder: str | os.PathLike[str]) -> tuple[list[tuple[str, str, str]], list[Refused]]:
@@ -82,7 +83,16 @@ def _below(top: Path) -> list[Path]:
             Path(problem.filename or top), "a folder that can be listed", problem.strerror or "an error"
         )
 
-    return sorted(Path(at, name) for at, _, names in os.walk(top, onerror=refuse) for name in names)
+    files, seen = [], set()
+    for at, folders, names in os.walk(top, onerror=refuse, followlinks=True):
+        real = os.path.realpath(at)
+        if real in seen:  # a link to a folder that was there already, or in a circle
+            folders.clear()
+            continue
+        seen.add(real)
+        folders.sort()
+        files += [Path(at, name) for name in names]
+    return sorted(files)
 
 
 def enroll(store: Store, plan: Plan, way: Way, dry_run: bool, jobs: int, progress: Progress) -> FolderReport:

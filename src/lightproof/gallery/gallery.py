@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from difflib import get_close_matches
 from os import PathLike
-from typing import Any, Final, Self, overload
+from typing import Any, Self, overload
 
 import numpy as np
 
@@ -14,7 +14,7 @@ from lightproof.errors import BadLabels, BadParameter, UnknownPerson
 from lightproof.explain import Explanation, explain
 from lightproof.gallery import calibration, exchange, folders, founding
 from lightproof.gallery.answers import Answer, Candidate, Mark, Verification, mark
-from lightproof.gallery.calibration import Calibration
+from lightproof.gallery.calibration import FAR, Calibration
 from lightproof.gallery.register import Register
 from lightproof.gallery.sifting import FolderReport
 from lightproof.gallery.taking import Face, Photo, Way, check_parameters, join_again, light_of, photos_of, take, way_of
@@ -23,9 +23,6 @@ from lightproof.people import People
 from lightproof.store import Person, Store, check_name
 from lightproof.strangers import check_far, leads, score_of
 from lightproof.types import is_whole
-
-FAR: Final = 0.001
-"""Share of strangers accepted where nobody said otherwise."""
 
 Progress = Callable[[Iterable[Any], int], Iterable[Any]]
 """Wraps a stream of finished pieces, given how many there will be."""
@@ -328,10 +325,8 @@ class Gallery:
         """
         with self._store.writing() as change:
             photos = sum(change.forget(name).photos for name in names)
-            found = change.facts().get("calibration")
-            if found is not None and names:
-                far = Calibration.read(found, FAR, self.place).far
-                change.set_fact("calibration", Calibration(far).written())
+            if names:
+                calibration.unlearn(change, self.place)
         return photos
 
     def calibrate(self, far: float = FAR, *, progress: Progress = _silent) -> Calibration:

@@ -166,6 +166,7 @@ class Change(View):
         question = select(people.c.id, people.c.name).where(~left)
         empty = dict(self._among(question, people.c.id, ids.values(), (int, str)))
         self._each(list(empty), lambda some: delete(people).where(people.c.id.in_(some)))
+        self._drop_refusals(refused.c.person, list(empty.values()))
         self._touch([person for person in ids.values() if person not in empty])
         return Removed(len(gone), sorted(empty.values()))
 
