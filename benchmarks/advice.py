@@ -3,8 +3,9 @@
 Rendered people are enrolled under every choice of the lights of `lightproof.advice`, all of them under the same ones,
 and looked for under every other light of Extended Yale B. Counted is who is both found and named when one in a thousand
 strangers is taken for somebody; the lead that this needs is measured for each choice, with other rendered people as
-strangers. A choice and its mirror image share one figure: a face has no better side. Prints the table FOUND, in per
-mille, after some minutes.
+strangers. A choice and its mirror image share one figure: a face has no better side. The lead is that over the others
+of the gallery alone, and nothing is taken off for lights that agree: photographs are far from the rendered people of
+the cohort, other rendered people are not. Prints the table FOUND, in per mille, after some minutes.
 """
 
 from __future__ import annotations
@@ -54,10 +55,11 @@ def measure(preset: str, n_people: int, n_strangers: int, lights: Sequence[Light
     strangers = rendered(matcher, n_people + n_strangers, YALE_LIGHTS_DEFAULT)[n_people:]
     # As they lie: rendered people have their eyes in one place.
     vectors = matcher.vectors(np.concatenate([faces.reshape(-1, *faces.shape[2:]) for faces in (probes, strangers)]))
+    unlit = np.full((len(vectors), 2), np.nan)
     truth = np.repeat(np.arange(n_people), len(lights))
     columns = []
     for photos in track(enrolled, console=Console(stderr=True)):
-        evidence = matcher.evidence(vectors, every_template(matcher, photos))
+        evidence = matcher.compare_vectors(vectors, unlit, every_template(matcher, photos))
         columns.append(evidence.people)
     by_choice = np.stack(columns, axis=2).transpose(1, 0, 2)  # (choices, photos, people)
     return np.array([np.zeros(n_people), *(found(Evidence(each, evidence.cohort), truth) for each in by_choice)])
@@ -78,7 +80,7 @@ def every_template(matcher: Matcher, photos: Array) -> People:
 
 def found(evidence: Evidence, truth: Array) -> Floats:
     """Share of each person's photos that are found and named; strangers come after the photos of ``truth``."""
-    ahead = leads(evidence)
+    ahead = leads(evidence, share=0)
     needed = fitted(ahead[len(truth) :].max(axis=1)).lead_at(FAR)
     known = ahead[: len(truth)]
     named = (known.argmax(axis=1) == truth) & (known.max(axis=1) >= needed)

@@ -11,19 +11,19 @@ SOURCE = Path(__file__).parents[1] / "src" / "lightproof"
 
 # A room may import the rooms of the floors below it, and from its own folder.
 FLOORS = [
-    {"errors", "types"},
+    {"errors", "types", "processes"},
     {"transform", "gradients", "patches", "images", "subspaces", "eigen", "aggregate", "labels", "frames", "files"},
     {"stack", "light", "deformations", "alignment", "sorting", "compact"},
     {"pixels"},
-    {"cohort", "faces"},
+    {"cohort", "faces", "diagnosis"},
     {"settings"},
     {"features", "nearest", "modelfile"},
     {"people"},
     {"search", "evidence"},
+    {"agreement"},
     {"recognizer", "baselines", "matcher", "strangers"},
     {"metrics"},
     {"datasets"},
-    {"diagnosis"},
     {"plots"},
     {"store", "explain", "advice"},
     {"gallery"},

@@ -9,16 +9,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
+from scipy.stats import gumbel_r
 
-from lightproof import strangers as law_of_strangers
 from lightproof.errors import BadParameter
 from lightproof.evidence import Evidence
 from lightproof.strangers import (
+    ALIKE,
     DIGITS,
     ENOUGH,
-    GROWTH,
-    NARROW,
-    NINETIETH,
+    PLACE,
+    PRIOR,
+    SHARE,
+    UPPER,
     WIDTH,
     Strangers,
     check_far,
@@ -51,10 +53,11 @@ def slow_lead(people: list[float], cohort: list[float], person: int) -> float:
     missing = max(0, ENOUGH - len(others))
     ranked = sorted(cohort)
     others += [ranked[int((i + 0.5) * len(cohort) / missing)] for i in range(missing)]
-    best = sorted(others, reverse=True)[: math.ceil(len(others) / 4)]
+    best, rendered = (sorted(each, reverse=True)[: math.ceil(len(each) / 4)] for each in (others, cohort))
     mean = sum(cohort) / len(cohort)
     spread = math.sqrt(sum((value - mean) ** 2 for value in cohort) / len(cohort))
-    return (people[person] - sum(best) / len(best)) / max(spread, 1e-6)
+    bar = (1 - SHARE) * sum(best) / len(best) + SHARE * sum(rendered) / len(rendered)
+    return (people[person] - bar) / max(spread, 1e-6)
 
 
 @given(evidences())
@@ -67,11 +70,12 @@ def test_leads_are_those_of_a_plain_loop(evidence):
 
 
 def test_a_lead_computed_by_hand():
-    # Eight others: the upper quarter are 3 and 1, their mean is 2. The rendered people spread by 0.5.
+    # Eight others: the upper quarter are 3 and 1, their mean is 2. That of the rendered people, who spread by 0.5, are
+    # both 0.5. Of the two 0.6 and 0.4 make 1.4.
     people = np.array([[4.0, 3, 1, 0, 0, 0, 0, 0, 0]])
     evidence = Evidence(people, np.array([[-0.5, 0.5] * 4]))
-    # For the second, the upper quarter is 4 and 1.
-    np.testing.assert_allclose(leads(evidence)[0, :3], [4, 1, -5])
+    # For the second, the upper quarter is 4 and 1, and 1.7 is subtracted; for the third 4 and 3, and 2.3.
+    np.testing.assert_allclose(leads(evidence)[0, :3], [5.2, 2.6, -2.6])
 
 
 def test_a_gallery_of_one_is_measured_against_rendered_people():
@@ -132,45 +136,44 @@ def test_the_lead_at_a_rate_is_the_inverse_of_the_chance(law, far):
     assert law.chance(np.asarray(law.lead_at(far))) == pytest.approx(far, rel=1e-6)
 
 
-@given(strangers())
-def test_mean_and_variance_are_those_of_the_distribution(law):
-    # By the trapezoid rule over the density.
-    x = np.linspace(law.place - 8 * law.width, law.place + 40 * law.width, 20001)
-    density = -np.gradient(law.chance(x), x)
-    mean = np.trapezoid(x * density, x)
-    assert law.mean == pytest.approx(mean, abs=1e-3 * law.width)
-    assert law.variance == pytest.approx(np.trapezoid((x - mean) ** 2 * density, x), rel=1e-3)
+@given(st.integers(0, 10**6), st.floats(0, 1))
+def test_usually_the_best_of_many_moves_by_their_logarithm_less_where_lights_agree(n_people, alike):
+    law = Strangers.usual(n_people, alike)
+    grown = math.log(max(n_people, 1)) * (1 - ALIKE * alike)
+    assert law.place == pytest.approx(PLACE + WIDTH * grown)
+    assert law.width == WIDTH
+    assert law.place >= Strangers.usual(n_people, 1.0).place
 
 
-@given(st.integers(0, 10**6))
-def test_usually_nine_of_ten_strangers_lead_by_less_than_is_said(n_people):
-    law = Strangers.usual(n_people)
-    grown = NINETIETH + GROWTH * max(0, np.log10(max(n_people, 1) / law_of_strangers.SOME))
-    assert law.chance(np.asarray(grown)) == pytest.approx(0.1)
-    assert WIDTH < law.width <= WIDTH + NARROW
-    assert law.width >= Strangers.usual(n_people + 1).width
+def test_the_mean_of_the_upper_quarter_is_that_of_the_distribution():
+    lower = gumbel_r.ppf(0.75)
+    assert pytest.approx(gumbel_r.expect(lambda x: x, lb=lower, conditional=True), abs=1e-4) == UPPER
 
 
 @given(st.integers(1, 1000))
 def test_no_strangers_seen_leave_what_is_usual(n_people):
-    usual, seen = Strangers.usual(n_people), Strangers.seen(np.zeros(0), n_people)
-    assert (seen.place, seen.width) == pytest.approx((usual.place, usual.width))
+    assert Strangers.usual(n_people).shift_of(np.zeros(0), 0) == 0
 
 
-@given(st.integers(0, 1000), st.floats(-1, 4), st.floats(0.1, 2))
-def test_very_many_strangers_outweigh_what_is_usual(seed, mean, spread):
-    best = np.random.default_rng(seed).normal(mean, spread, 200_000)
-    seen = Strangers.seen(best, 10)
-    assert seen.mean == pytest.approx(best.mean(), abs=2e-3)
-    assert seen.variance == pytest.approx(best.var(), rel=0.02, abs=2e-3)
+@given(strangers(), st.floats(-1, 1), st.integers(0, 1000))
+def test_very_many_strangers_outweigh_what_is_usual(law, shift, seed):
+    best = law.shifted(shift).place + law.width * np.random.default_rng(seed).gumbel(size=100_000)
+    assert law.shift_of(best, len(best)) == pytest.approx(shift, abs=0.05 * law.width + 1e-3)
 
 
-@given(st.integers(1, 40), st.floats(-1, 4))
-def test_some_strangers_move_the_mean_toward_theirs_and_not_beyond(n, lead):
-    usual, seen = Strangers.usual(5), Strangers.seen(np.full(n, lead), 5)
-    low, high = sorted([usual.mean, lead])
-    assert low - 1e-9 <= seen.mean <= high + 1e-9
-    assert abs(seen.mean - lead) <= abs(usual.mean - lead)
+@given(strangers(), st.lists(st.floats(-2, 6), min_size=1, max_size=40))
+def test_some_strangers_shift_toward_their_better_quarter_and_not_beyond(law, leads_seen):
+    best = np.array(leads_seen)
+    whole = best[best >= np.quantile(best, 0.75)].mean() - (law.place + UPPER * law.width)
+    shift = law.shift_of(best, len(best))
+    assert shift == pytest.approx(whole * len(best) / (len(best) + PRIOR))
+    # Photos of one person are no more than one stranger.
+    assert abs(law.shift_of(best, 1)) <= abs(shift) + 1e-12
+
+
+@given(strangers(), st.floats(-3, 3), st.floats(0.001, 0.5))
+def test_a_shift_moves_every_lead_by_itself(law, shift, far):
+    assert law.shifted(shift).lead_at(far) == pytest.approx(law.lead_at(far) + shift)
 
 
 @given(arrays(float, 5, elements=st.floats(0, 1)))
@@ -208,5 +211,6 @@ def test_the_best_of_many_is_the_maximum_of_single_ones(n_people, lead):
 
 
 def test_the_best_of_more_people_leads_by_more():
-    places = [Strangers.usual(n).lead_at(0.01) for n in (law_of_strangers.SOME, 100, 1000, 10_000)]
-    assert np.all(np.diff(places) > 0.3)
+    for alike in (0, 1):
+        places = [Strangers.usual(n, alike).lead_at(0.01) for n in (1, 10, 100, 1000, 10_000)]
+        assert np.all(np.diff(places) > 0.3)

@@ -14,6 +14,7 @@ from typing import Final
 
 import numpy as np
 
+from lightproof.diagnosis import toward
 from lightproof.errors import BadParameter
 from lightproof.evidence import Evidence
 from lightproof.images import Images
@@ -102,9 +103,9 @@ def light_names(lights: Array | Iterable[tuple[float | None, float | None]]) -> 
         raise BadParameter("advise", "lights", legal, lights) from None
     if np.isinf(pairs).any():
         raise BadParameter("advise", "lights", legal, lights)
-    names, toward = list(LIGHTS), _toward(np.array(list(LIGHTS.values()), float))
+    names, named = list(LIGHTS), toward(np.array(list(LIGHTS.values()), float))
     known = ~np.isnan(pairs).any(axis=1)
-    nearest = (_toward(np.where(known[:, None], pairs, 0)) @ toward.T).argmax(axis=1)
+    nearest = (toward(np.where(known[:, None], pairs, 0)) @ named.T).argmax(axis=1)
     return [names[place] if told else None for place, told in zip(nearest, known, strict=True)]
 
 
@@ -185,10 +186,3 @@ def photo_gains(matcher: Matcher, people: People, person: Hashable, faces: Image
         for looked_for, left_out in (pair, pair[::-1]):
             lost[left_out, looked_for] = ahead[looked_for, looked_for] - ahead[looked_for, place]
     return np.asarray(lost.sum(axis=1) / (n - 1))
-
-
-def _toward(lights: Floats) -> Floats:
-    """Unit vectors to lights (n, 2), shape (n, 3)."""
-    azimuth, elevation = np.radians(lights).T
-    level = np.cos(elevation)
-    return np.stack([np.sin(azimuth) * level, np.sin(elevation), np.cos(azimuth) * level], axis=1)

@@ -50,7 +50,8 @@ class Explanation:
     patches : ndarray of shape (rows, columns)
         What each patch adds to the lead, positive where it speaks for the person. The sum is the lead.
     rivals : tuple of str
-        Those the person is measured against, the most similar first; "rendered 07" is a made-up person.
+        Those of the gallery the person is measured against, the most similar first; "rendered 07" is a made-up person
+        in a small one. The upper quarter of all rendered people counts beside them.
     against : hashable or None
         The other person that was asked about.
     rival_lead : float or None

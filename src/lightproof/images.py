@@ -107,6 +107,14 @@ def bring_to_size(images: Images, size: tuple[int, int] | None, dtype: Any, smoo
     return out
 
 
+def to_bytes(images: Images, size: tuple[int, int]) -> Array:
+    """Bring images to one size, in whole numbers from 0 to 255, shape (n, *size)."""
+    if all(image.dtype == np.uint8 and image.shape == size for image in images):
+        return np.stack(list(images)) if len(images) else np.zeros((0, *size), np.uint8)
+    small = bring_to_size(images, size, np.float32)
+    return np.clip(np.rint(255 * small), 0, 255).astype(np.uint8)
+
+
 def _as_array(image: Any, where: str) -> Array:
     if isinstance(image, np.ma.MaskedArray):
         raise BadImage(where, "a grey image of shape (h, w)", "a masked array; fill it first")

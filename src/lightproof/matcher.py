@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property, lru_cache
@@ -10,6 +11,7 @@ from typing import Any, Final
 
 import numpy as np
 
+from lightproof.agreement import lights_of, tax, taxed
 from lightproof.alignment import warp
 from lightproof.cohort import cohort_faces
 from lightproof.errors import BadParameter
@@ -26,7 +28,7 @@ from lightproof.evidence import (
 )
 from lightproof.features import PatchRCDT
 from lightproof.images import Images, refuse_blank
-from lightproof.people import People, spans_of_photos
+from lightproof.people import People, spans_of_photos, spans_of_samples
 from lightproof.settings import FEATURE_SETTINGS, PRESETS, check_settings, plain
 from lightproof.subspaces import PatchSpans, SharedSpan
 from lightproof.types import Array, Floats
@@ -48,6 +50,9 @@ TOGETHER: Final = 6
 
 ANYBODY: Final = 20
 """Rendered people who tell how near just anybody comes to a template of several photos."""
+
+SINGLE: Final = 4
+"""Photos of a person who has several that tell how near anybody comes to a single one."""
 
 COMPARABLE: Final = tuple(name for name, preset in PRESETS.items() if preset["aggregate"] == "bounded")
 """Presets that a gallery can use."""
@@ -78,27 +83,44 @@ class Matcher:
 
     def templates(self, faces: Images) -> list[PatchSpans]:
         """Make the template of each face alone."""
-        refuse_blank(self.extractor.check(faces))
-        return spans_of_photos(self.extractor, self.shared, faces, self.settings)
+        images = self.extractor.check(faces)
+        refuse_blank(images)
+        lights = lights_of(images)
+        spans = spans_of_photos(self.extractor, self.shared, faces, self.settings)
+        return [replace(span, lights=_told(light)) for span, light in zip(spans, lights, strict=True)]
 
     def joined(self, templates: Sequence[PatchSpans]) -> PatchSpans:
-        """Make one template of those of several photos of a person.
+        """Make one template of those of several photos of a person; see :meth:`joined_people`."""
+        return self.joined_people([templates])[0]
+
+    def joined_people(self, templates: Sequence[Sequence[PatchSpans]]) -> list[PatchSpans]:
+        """Make one template for each of several people, of those of their photos.
 
         A span of several photos is nearer to everybody, strangers too, than the span of one. By how much is found out
         with rendered people, who are certainly somebody else, and kept as the template's level: the evidence for the
         person is lowered by it, so that nobody is easier to be taken for because they have more photos.
+
+        Nobody's template depends on the others beside it.
         """
-        if len(templates) == 1:
-            return templates[0]
-        dtype = self.settings["dtype"]
-        # Of many photos the strongest directions will do: they differ more among each other than from their copies.
+        several = [i for i, own in enumerate(templates) if len(own) > 1]
+        samples = [self._side_by_side(templates[i]) for i in several]
+        spans = dict(zip(several, spans_of_samples(samples, self.shared, self.settings), strict=True))
+        return [self._levelled(spans[i], own) if i in spans else own[0] for i, own in enumerate(templates)]
+
+    def _side_by_side(self, templates: Sequence[PatchSpans]) -> Floats:
+        """The strongest directions of several photos, (K, L, D)."""
+        # Of many photos one each will do: they differ more among each other than from their copies.
         each = max(1, TOGETHER // len(templates))
-        samples = np.concatenate([template.samples()[:, :each] for template in templates], axis=1).astype(dtype)
-        nobody = People(self.settings, self.shared, {})
-        span = nobody.adding("", samples.transpose(1, 0, 2)[:, None]).spans[""]
+        together = np.concatenate([template.samples(each) for template in templates], axis=1)
+        return together.astype(self.settings["dtype"])
+
+    def _levelled(self, span: PatchSpans, templates: Sequence[PatchSpans]) -> PatchSpans:
+        """Attach to the span of several photos how much nearer it is to just anybody, and their lights."""
         vectors, usual = self._anybody
-        evidence = mean_evidence(vectors, self.everybody(dict(enumerate([span, *templates]))), usual)
-        return replace(span, level=float(evidence[0] - evidence[1:].mean()))
+        single = [templates[i] for i in np.linspace(0, len(templates) - 1, min(len(templates), SINGLE)).astype(int)]
+        evidence = mean_evidence(vectors, self.everybody(dict(enumerate([span, *single]))), usual)
+        lights = tuple(light for template in templates for light in template.lights)
+        return replace(span, level=float(evidence[0] - evidence[1:].mean()), lights=lights)
 
     @cached_property
     def _anybody(self) -> tuple[Floats, Floats]:
@@ -130,22 +152,28 @@ class Matcher:
         images = self.extractor.check(faces)
         refuse_blank(images)
         blocks = (images[start : start + FACES] for start in range(0, len(images), FACES))
-        return joined_evidence([best_evidence(self._said(block, people), len(MOVES)) for block in blocks])
+        said = joined_evidence([best_evidence(self._said(block, people), len(MOVES)) for block in blocks])
+        return taxed(said, lights_of(images), people)
 
     def compare_map(self, face: Array, people: People) -> tuple[Evidence, Evidence]:
         """What one face says, n = 1, and what each of its patches says, (K, C) and (K, Z), at the same moves."""
         images = self.extractor.check([face])
         refuse_blank(images)
         moved = self._moved(images)
-        said = self.evidence(moved, people)
-        maps = [evidence_map(each, people, self.cohort) for each in moved]
-        return best_evidence(said, len(MOVES)), best_maps(said, maps)
+        said = self._evidence(moved, people)
+        maps = best_maps(said, [evidence_map(each, people, self.cohort) for each in moved])
+        best, lights = best_evidence(said, len(MOVES)), lights_of(images)
+        # What is taken from each patch is taken from their mean.
+        return taxed(best, lights, people), replace(maps, people=maps.people - tax(best, lights, people))
+
+    def compare_vectors(self, vectors: Floats, lights: Floats, people: People) -> Evidence:
+        """What faces say of which only features (n, K, D) and lights (n, 2) are left: they cannot be moved."""
+        return taxed(self._evidence(vectors, people), lights, people)
 
     def _said(self, images: Images, people: People) -> Evidence:
-        return self.evidence(self._moved(images), people)
+        return self._evidence(self._moved(images), people)
 
-    def evidence(self, vectors: Floats, people: People) -> Evidence:
-        """What faces say that lie as they lie; see :func:`lightproof.evidence.evidence_of`."""
+    def _evidence(self, vectors: Floats, people: People) -> Evidence:
         return evidence_of(vectors, people, self.cohort)
 
     def _moved(self, images: Images) -> Floats:
@@ -155,6 +183,11 @@ class Matcher:
         real = moves.any(axis=1)
         pictures[real] = warp(pictures[real], moves[real])
         return self.extractor.describe(pictures)
+
+
+def _told(light: Floats) -> tuple[tuple[float, float], ...]:
+    azimuth, elevation = map(float, light)
+    return () if math.isnan(azimuth) else ((azimuth, elevation),)
 
 
 def preset_settings(preset: str) -> dict[str, Any]:

@@ -17,11 +17,13 @@ from lightproof.images import Images, refuse_blank
 from lightproof.labels import sort_labels
 from lightproof.stack import SubspaceStack, length_weights, relative_residuals, residuals, stack_spans
 from lightproof.subspaces import PatchSpans, SharedSpan, span_photos
-from lightproof.types import Array, Floats
+from lightproof.types import Array, Floats, Ints
 
 BLOCK = 32
 """Probes compared at a time: memory stays bounded however many there are."""
 
+
+FRONT = ((0.0, 0.0),)
 
 PEOPLE = 6
 """People spanned at a time: their numbers stay in the processor's cache."""
@@ -68,6 +70,20 @@ class People:
     def levels(self) -> Floats:
         """How much nearer just anybody comes to each person's template than to a single photo, shape (C,)."""
         return np.array([spans.level for spans in self.spans.values()], self.settings["dtype"])
+
+    @cached_property
+    def lights(self) -> Floats:
+        """Azimuth and elevation of the light on everybody's photos, one person after the other, shape (at least C, 2).
+
+        Whose photos do not tell counts as lit from the front, as most are.
+        """
+        return np.array([light for spans in self.spans.values() for light in spans.lights or FRONT], float)
+
+    @cached_property
+    def first_lights(self) -> Ints:
+        """Place of each person's first light, shape (C,)."""
+        counts = [len(spans.lights or FRONT) for spans in self.spans.values()]
+        return np.cumsum([0, *counts[:-1]])
 
     def adding(self, label: Hashable, vectors: Floats) -> Self:
         """Add photos of one person, new or known; ``vectors`` has shape (L, copies, K, D)."""
@@ -132,6 +148,17 @@ def spans_of_photos(
         else:
             spans += [_span(photo.transpose(2, 0, 1), shared, settings) for photo in samples]
     return spans
+
+
+def spans_of_samples(samples: Sequence[Floats], shared: SharedSpan, settings: dict[str, Any]) -> list[PatchSpans]:
+    """Span several people, each given by samples of shape (K, L, D); those who have as many are spanned together."""
+    spans: dict[int, PatchSpans] = {}
+    for count in {each.shape[1] for each in samples}:
+        alike = [i for i, each in enumerate(samples) if each.shape[1] == count]
+        for start in range(0, len(alike), PEOPLE):
+            some = alike[start : start + PEOPLE]
+            spans |= zip(some, _spans_alike([samples[i] for i in some], shared, settings), strict=True)
+    return [spans[i] for i in range(len(samples))]
 
 
 def validated_components(
@@ -210,9 +237,14 @@ def _side_by_side(vectors: Floats) -> Floats:
 
 
 def _span(samples: Floats, shared: SharedSpan, settings: dict[str, Any]) -> PatchSpans:
+    return _spans_alike([samples], shared, settings)[0]
+
+
+def _spans_alike(samples: Sequence[Floats], shared: SharedSpan, settings: dict[str, Any]) -> list[PatchSpans]:
+    """Span a few people who have as many samples, (K, L, D) each."""
     if settings["storage"] != "int8":
-        return span_photos(samples, shared)
-    return compact_spans(samples.transpose(1, 2, 0)[None], settings["components"], shared)[0]
+        return [span_photos(each, shared) for each in samples]
+    return compact_spans(np.stack(samples).transpose(0, 2, 3, 1), settings["components"], shared)
 
 
 def _whole_spans(

@@ -2,9 +2,10 @@ r"""From evidence to an answer: somebody who is enrolled, or a stranger.
 
 The best match of a stranger is somebody too. What gives a stranger away is that the best match is not much better than
 others: so from the evidence for a person the mean evidence of the upper quarter of the others is subtracted, and the
-rest is measured in standard deviations of the rendered people. That is the *lead*. Over many strangers the lead of the
-best match follows a Gumbel distribution, the law of maxima, whose place and width depend little on who is enrolled and
-how the light falls. It turns a lead into a chance, a chance into a score.
+rest is measured in standard deviations of the rendered people. That is the *lead*. The others are those of the gallery,
+who were often photographed by the same camera under the same lamp, and the rendered people, who are always the same.
+Over many strangers the lead of the best match follows a Gumbel distribution, the law of maxima, whose place and width
+depend little on who is enrolled and how the light falls. It turns a lead into a chance, a chance into a score.
 
 A score is :math:`\log_{10} N / 6` where one in N strangers would have a best match as good: 0.33 for one in a hundred,
 0.5 for one in a thousand, 1 for one in a million or fewer. There is no other meaning to it.
@@ -26,30 +27,38 @@ from lightproof.types import Floats, Ints
 ENOUGH: Final = 8
 """Others to compare with; in a smaller gallery rendered people fill up the number."""
 
+SHARE: Final = 0.4
+"""How much the rendered people count among the others; those of the gallery count the rest."""
+
 DIGITS: Final = 6
 """A score of 1 is a chance of one in a million; beyond it nothing is known."""
 
-NINETIETH: Final = 1.9
-"""Nine of ten strangers lead by less than this."""
+PLACE: Final = 0.2
+WIDTH: Final = 0.45
+"""Of the Gumbel distribution among one person. The best of many is their maximum: it moves by the width times their
+logarithm and keeps its shape."""
 
-SOME: Final = 20
-GROWTH: Final = 0.7
-"""From so many people on, ten times as many let strangers lead by so much more: the best of many is better."""
-
-WIDTH: Final = 0.44
-NARROW: Final = 0.45
-"""Width of the distribution among many people, and what the first person adds to it: the fewer, the wider."""
+ALIKE: Final = 0.4
+"""Where everybody was enrolled under one light the best of many stands out by so much less: the others of a lead share
+what the light does to a stranger."""
 
 PRIOR: Final = 30
 """How many strangers of one's own outweigh what is known without any."""
 
-_EULER: Final = 0.5772156649015329
+UPPER: Final = 2.3189
+"""Mean of the upper quarter of a Gumbel distribution with place 0 and width 1."""
 
 
-def leads(evidence: Evidence) -> Floats:
-    """How far each person is ahead of the upper quarter of the others, in standard deviations, shape (n, C)."""
-    spread = _spread(evidence.cohort)
-    return np.asarray((evidence.people - _bar(evidence)) / spread)
+def leads(evidence: Evidence, share: float = SHARE) -> Floats:
+    """How far each person is ahead of the upper quarter of the others, in standard deviations, shape (n, C).
+
+    Parameters
+    ----------
+    evidence : Evidence
+    share : float
+        How much the rendered people count among the others, 0 to 1.
+    """
+    return np.asarray((evidence.people - _bar(evidence, share)) / _spread(evidence.cohort))
 
 
 def lead_map(patches: Evidence, evidence: Evidence, person: int) -> Floats:
@@ -64,20 +73,29 @@ def lead_map(patches: Evidence, evidence: Evidence, person: int) -> Floats:
     person : int
     """
     everybody = np.concatenate([patches.people, patches.cohort], axis=1)
-    rivals = everybody[:, upper_quarter(evidence, person)].mean(axis=1)
+    rendered = np.argsort(-evidence.cohort[0], kind="stable")[: _quarter(evidence.cohort.shape[1])]
+    others = [everybody[:, upper_quarter(evidence, person)], patches.cohort[:, rendered]]
+    rivals = (1 - SHARE) * others[0].mean(axis=1) + SHARE * others[1].mean(axis=1)
     return np.asarray((patches.people[:, person] - rivals) / (len(everybody) * _spread(evidence.cohort)[0, 0]))
 
 
 def upper_quarter(evidence: Evidence, person: int) -> Ints:
-    """Places of those a person's lead is measured against; rendered people are numbered after the enrolled."""
+    """Places of the others in the gallery a lead is measured against; rendered people come after the enrolled."""
     known = evidence.people[0]
     others = np.concatenate([np.delete(np.arange(len(known)), person), len(known) + _stand_ins(evidence)[0]])
     values = np.concatenate([known, evidence.cohort[0]])[others]
     return np.asarray(others[np.argsort(-values, kind="stable")[: _quarter(len(others))]])
 
 
-def _bar(evidence: Evidence) -> Floats:
-    """Mean of the upper quarter of the others, for each photo and person, shape (n, C)."""
+def _bar(evidence: Evidence, share: float) -> Floats:
+    """What a lead is measured against, for each photo and person, shape (n, C)."""
+    count = _quarter(evidence.cohort.shape[1])
+    rendered = -np.partition(-evidence.cohort, count - 1, axis=1)[:, :count].mean(axis=1, keepdims=True)
+    return np.asarray((1 - share) * _bar_of_gallery(evidence) + share * rendered)
+
+
+def _bar_of_gallery(evidence: Evidence) -> Floats:
+    """Mean of the upper quarter of the others in the gallery, shape (n, C)."""
     people = evidence.people
     rivals = np.concatenate([people, np.take_along_axis(evidence.cohort, _stand_ins(evidence), axis=1)], axis=1)
     count = _quarter(rivals.shape[1] - 1)
@@ -118,41 +136,39 @@ class Strangers:
     width: float
 
     @classmethod
-    def usual(cls, n_people: int) -> Self:
-        """Return what is known without calibration, for a gallery of so many people."""
-        width = WIDTH + NARROW / max(n_people, 1)
-        ninetieth = NINETIETH + GROWTH * max(0.0, math.log10(max(n_people, 1) / SOME))
-        return cls(ninetieth + width * math.log(-math.log(0.9)), width)
+    def usual(cls, n_people: int, alike: float = 0.0) -> Self:
+        """Return what is known without calibration.
 
-    @classmethod
-    def seen(cls, best: Floats, n_people: int, n_strangers: int | None = None) -> Self:
-        """Fit the leads of some strangers' best matches; a few change little of what is known anyway.
+        Parameters
+        ----------
+        n_people : int
+            How many are enrolled.
+        alike : float
+            How far their lights agree, 0 to 1: see :func:`lightproof.agreement.mutual_agreement`. Where it is not
+            known, 0 is on the safe side.
+        """
+        return cls(PLACE + WIDTH * (1 - ALIKE * alike) * math.log(max(n_people, 1)), WIDTH)
+
+    def shift_of(self, best: Floats, n_strangers: int) -> float:
+        """How much farther some strangers lead than these; a few change little.
+
+        Only the better quarter of them is looked at: what becomes of the others is of no consequence.
 
         Parameters
         ----------
         best : ndarray of shape (n,)
-        n_people : int
-            How many people they were compared with.
-        n_strangers : int, optional
-            How many people these strangers are: several photos of one say little more than one.
+            The lead of their best match, for each photo.
+        n_strangers : int
+            How many people they are: several photos of one say little more than one.
         """
-        known = cls.usual(n_people)
-        count = len(best) if n_strangers is None else n_strangers
-        share = count / (count + PRIOR)
-        mean = (1 - share) * known.mean + share * float(best.mean() if len(best) else 0)
-        variance = (1 - share) * known.variance + share * float(np.square(best - mean).mean() if len(best) else 0)
-        width = math.sqrt(6 * variance) / math.pi
-        return cls(mean - _EULER * width, width)
+        if not len(best):
+            return 0.0
+        seen = float(best[best >= np.quantile(best, 0.75)].mean())
+        return n_strangers / (n_strangers + PRIOR) * (seen - (self.place + UPPER * self.width))
 
-    @property
-    def mean(self) -> float:
-        """Mean lead of a stranger's best match."""
-        return self.place + _EULER * self.width
-
-    @property
-    def variance(self) -> float:
-        """Variance of it."""
-        return (math.pi * self.width) ** 2 / 6
+    def shifted(self, shift: float) -> Strangers:
+        """Strangers who lead farther by so much."""
+        return Strangers(self.place + shift, self.width)
 
     def one_of(self, n_people: int) -> Strangers:
         """How well a stranger does with one of so many people, named beforehand: the best of all is their maximum."""

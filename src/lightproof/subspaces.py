@@ -168,12 +168,15 @@ class PatchSpans:
     level : float
         How much nearer just anybody comes to it than to a single photo, in evidence: see
         :meth:`lightproof.matcher.Matcher.joined`. 0 for one photo.
+    lights : tuple of (azimuth, elevation)
+        Where the light of each photo came from, in degrees; photos that do not tell are left out.
     """
 
     own: Array
     coordinates: Floats
     shared: SharedSpan
     level: float = 0.0
+    lights: tuple[tuple[float, float], ...] = ()
 
     def compact(self, most: int) -> Self:
         """Keep at most ``most`` directions, in whole numbers, and in place of the photos as many that span the same.
@@ -211,9 +214,9 @@ class PatchSpans:
         fixed[:, :, : self.n_shared] = self.shared.fixed
         return principal_directions(np.concatenate([self.coordinates, fixed], axis=1))
 
-    def samples(self) -> Floats:
-        """Return the photos' patch vectors again, shape (K, L, D)."""
-        return self._lift(self.coordinates)
+    def samples(self, most: int | None = None) -> Floats:
+        """Return the photos' patch vectors again, or the first of them, shape (K, L, D)."""
+        return self._lift(self.coordinates[:, :most])
 
     def joint_vectors(self, count: int) -> Floats:
         """Return the first ``count`` joint directions, or all there are, shape (K, at most count, D)."""

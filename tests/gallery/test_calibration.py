@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from lightproof.agreement import lights_of, mutual_agreement
 from lightproof.errors import BadGallery, BadParameter
 from lightproof.evidence import Evidence
 from lightproof.gallery import FAR, Calibration, Gallery
@@ -27,12 +28,22 @@ def gallery(store_place):
         yield opened
 
 
+def alike(gallery):
+    return mutual_agreement(gallery.everybody())
+
+
 def test_without_calibration_all_is_as_usual(gallery):
     assert gallery.calibration() == Calibration(FAR) == Calibration(0.001)
     answer = gallery.identify(face("Ada", 1))
     assert (answer.far, answer.calibrated) == (0.001, False)
     second = answer.candidates[1]
-    assert second.one_in == pytest.approx(1 / Strangers.usual(6).chance(np.asarray(second.lead)))
+    assert second.one_in == pytest.approx(1 / Strangers.usual(6, alike(gallery)).chance(np.asarray(second.lead)))
+
+
+def test_of_a_calibration_by_another_version_only_the_rate_stays(gallery):
+    with gallery.store.writing() as change:
+        change.set_fact("calibration", json.dumps({"far": 0.05, "shift": 0.4, "stretch": 1.2, "people": 6}))
+    assert gallery.calibration() == Calibration(0.05)
 
 
 def test_the_rate_asked_for_is_kept_and_decides(gallery):
@@ -43,7 +54,7 @@ def test_the_rate_asked_for_is_kept_and_decides(gallery):
     assert (answer.far, answer.calibrated) == (0.02, True)
     assert answer.threshold == score_of(np.asarray(0.02))
     second = answer.candidates[1]
-    assert second.one_in == pytest.approx(1 / found.among(6).chance(np.asarray(second.lead)))
+    assert second.one_in == pytest.approx(1 / found.among(6, alike(gallery)).chance(np.asarray(second.lead)))
     assert gallery.identify(face("Ada", 1), far=0.5).far == 0.5
     assert gallery.verify(face("Ada"), face("Ada", 1)).far == 0.02
 
@@ -67,10 +78,11 @@ def test_everybody_is_a_stranger_to_all_others(gallery):
     assert [len(own) for own in best] == [1] * 6
     for name, (own,) in zip(NAMES, best, strict=True):
         # The same as asking a gallery that does not know the person about the enrolled photo.
-        evidence = matcher.evidence(matcher.vectors([face(name)]), people.removing(name))
+        light = lights_of([face(name)])
+        evidence = matcher.compare_vectors(matcher.vectors([face(name)]), light, people.removing(name))
         assert own == pytest.approx(leads(evidence).max(), abs=0.25)
         assert own < Strangers.usual(5).lead_at(0.001)
-    expected = calibrated(best, 0.01, 5)
+    expected = calibrated(best, 0.01, 5, alike(gallery))
     assert gallery.calibrate(0.01) == expected
 
 
@@ -115,25 +127,21 @@ def test_people_who_come_later_are_judged_by_what_was_found(gallery):
     assert gallery.identify(face(8, 1)).name == "New"
 
 
-@given(st.integers(1, 500), st.floats(-1, 1), st.floats(0.3, 3), st.integers(1, 500))
-def test_a_shift_moves_the_mean_and_a_stretch_the_width(people, shift, stretch, now):
-    usual = Strangers.usual(now)
-    found = Calibration(0.01, shift, stretch, people).among(now)
-    assert found.mean == pytest.approx(usual.mean + shift)
-    assert found.width == pytest.approx(usual.width * stretch)
+@given(st.integers(1, 500), st.floats(-1, 1), st.integers(1, 500), st.floats(0, 1))
+def test_what_was_found_shifts_what_is_usual(people, shift, now, agreed):
+    usual = Strangers.usual(now, agreed)
+    assert Calibration(0.01, shift, people).among(now, agreed) == usual.shifted(shift)
 
 
-@given(st.lists(st.floats(0, 3), min_size=1, max_size=30), st.integers(1, 50))
-def test_what_was_found_among_as_many_people_is_what_was_seen(best, n_people):
-    seen = Strangers.seen(np.array(best), n_people)
-    found = calibrated([np.array([lead]) for lead in best], 0.01, n_people)
-    law = found.among(n_people)
-    assert (law.place, law.width) == pytest.approx((seen.place, seen.width))
-    assert (found.strangers, found.relit, found.people) == (len(best), 0, n_people + 1)
+@given(st.lists(st.floats(0, 3), min_size=1, max_size=30), st.integers(1, 50), st.floats(0, 1))
+def test_what_was_found_among_as_many_people_is_what_was_seen(best, n_people, agreed):
+    seen = Strangers.usual(n_people, agreed).shift_of(np.array(best), len(best))
+    found = calibrated([np.array([lead]) for lead in best], 0.01, n_people, agreed)
+    assert found == Calibration(0.01, seen, n_people + 1, len(best), 0)
 
 
 def test_what_was_written_is_read():
-    found = Calibration(0.01, 0.1, 1.2, 30, 30, 120)
+    found = Calibration(0.01, 0.1, 30, 30, 120)
     assert Calibration.read(found.written(), FAR, "here") == found
     assert Calibration.read(None, 0.25, "here") == Calibration(0.25)
 

@@ -4,6 +4,7 @@ Left and right without more are those of the picture. "Your right" in a hint is 
 on the left of the picture, as long as the picture is not mirrored.
 """
 
+from lightproof.diagnosis.direction import toward
 from lightproof.diagnosis.reading import Diagnosis, diagnose, light_directions
 
-__all__ = ["Diagnosis", "diagnose", "light_directions"]
+__all__ = ["Diagnosis", "diagnose", "light_directions", "toward"]

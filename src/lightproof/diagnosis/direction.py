@@ -106,10 +106,9 @@ def _bank() -> _Bank:
     lights, (height, width) = light_grid(), RENDERED
     rendered = sheet.reshape(PEOPLE, height, len(lights), width).transpose(0, 2, 1, 3).reshape(-1, height, width)
     small = bring_to_size(np.ascontiguousarray(rendered), SIZE, np.float64)
-    right, up, front = _toward(*np.tile(np.transpose(lights), PEOPLE))
     faces = _vectors(np.concatenate([small, small[:, :, ::-1]]))
-    toward = np.stack([np.concatenate(pair) for pair in ((right, -right), (up, up), (front, front))], axis=1)
-    return _Bank(faces, np.sum(faces**2, axis=1), toward)
+    side = np.tile(toward(np.array(lights)), (PEOPLE, 1))
+    return _Bank(faces, np.sum(faces**2, axis=1), np.concatenate([side, side * (-1, 1, 1)]))
 
 
 def light_grid() -> list[tuple[float, float]]:
@@ -122,11 +121,14 @@ def light_grid() -> list[tuple[float, float]]:
     return lights
 
 
-def _toward(azimuths: Floats, elevations: Floats) -> tuple[Floats, Floats, Floats]:
-    """Unit vectors to the lights: to the subject's right (left of the picture), up, and to the camera."""
-    azimuth, elevation = np.radians(azimuths), np.radians(elevations)
+def toward(lights: Floats) -> Floats:
+    """Turn azimuth and elevation in degrees into unit vectors to the lights, (n, 2) -> (n, 3).
+
+    They point to the subject's right (left of the picture), up, and to the camera.
+    """
+    azimuth, elevation = np.radians(lights).T
     level = np.cos(elevation)
-    return np.sin(azimuth) * level, np.sin(elevation), np.cos(azimuth) * level
+    return np.stack([np.sin(azimuth) * level, np.sin(elevation), np.cos(azimuth) * level], axis=1)
 
 
 def _light_of(small: Floats) -> Floats:

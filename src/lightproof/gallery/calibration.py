@@ -12,6 +12,7 @@ import numpy as np
 
 from lightproof.errors import BadGallery
 from lightproof.evidence import Evidence
+from lightproof.gallery.taking import lights_of
 from lightproof.gallery.templates import decode
 from lightproof.matcher import Matcher
 from lightproof.people import People
@@ -38,8 +39,8 @@ class Calibration:
     ----------
     far : float
         Share of strangers that may be accepted.
-    shift, stretch : float
-        What the leads of strangers are here, against what is usual: added to their mean, and times their width.
+    shift : float
+        How much farther strangers lead here than is usual.
     people : int
         How many were enrolled.
     strangers, relit : int
@@ -48,7 +49,6 @@ class Calibration:
 
     far: float
     shift: float = 0.0
-    stretch: float = 1.0
     people: int = 0
     strangers: int = 0
     relit: int = 0
@@ -59,26 +59,26 @@ class Calibration:
         if written is None:
             return cls(far)
         try:
-            read = cls(**json.loads(written))
-            sound = all(math.isfinite(value) for value in astuple(read)) and 0 < read.far < 1 and read.stretch > 0
-        except (TypeError, ValueError):
+            known = json.loads(written)
+            # What another version found out means something else here; the rate that was asked for stays.
+            read = cls(**known) if known.keys() == asdict(cls(far)).keys() else cls(known["far"])
+            sound = all(math.isfinite(value) for value in astuple(read)) and 0 < read.far < 1
+        except (AttributeError, KeyError, TypeError, ValueError):
             sound = False
         if not sound:
-            raise BadGallery(place, "a calibration that cannot be read")
+            raise BadGallery(place, "a calibration that cannot be read (see: lightproof calibrate)")
         return read
 
     def written(self) -> str:
         """Write it down."""
         return json.dumps(asdict(self))
 
-    def among(self, n_people: int) -> Strangers:
-        """How well strangers do among so many people: it may be other people by now."""
-        usual = Strangers.usual(n_people)
-        width = usual.width * self.stretch
-        return Strangers(usual.mean + self.shift - (usual.mean - usual.place) * self.stretch, width)
+    def among(self, n_people: int, alike: float = 0.0) -> Strangers:
+        """How well strangers do among so many people, whose lights agree so far: it may be other people by now."""
+        return Strangers.usual(n_people, alike).shifted(self.shift)
 
 
-def calibrated(best: Sequence[Floats], far: float, n_people: int) -> Calibration:
+def calibrated(best: Sequence[Floats], far: float, n_people: int, alike: float = 0.0) -> Calibration:
     """Compare the leads of strangers' best matches with what is usual.
 
     Parameters
@@ -88,11 +88,12 @@ def calibrated(best: Sequence[Floats], far: float, n_people: int) -> Calibration
     far : float
     n_people : int
         How many people each was compared with.
+    alike : float
+        How far the lights of these people agree.
     """
     together = np.concatenate([*best, np.zeros(0)])
-    usual, seen = Strangers.usual(n_people), Strangers.seen(together, n_people, len(best))
-    shift, stretch = seen.mean - usual.mean, seen.width / usual.width
-    return Calibration(far, shift, stretch, n_people + 1, len(best), len(together) - len(best))
+    shift = Strangers.usual(n_people, alike).shift_of(together, len(best))
+    return Calibration(far, shift, n_people + 1, len(best), len(together) - len(best))
 
 
 def best_of_others(matcher: Matcher, people: People, store: Store, names: Container[str]) -> Iterator[Floats]:
@@ -116,7 +117,8 @@ def _evidence(matcher: Matcher, people: People, photo: NewPhoto, rng: np.random.
     """What a photo says, and its relit copies; of a face that is not kept the template stands in for it."""
     if photo.face is None:
         own = decode(photo.template, matcher, gallery).directions[:, 0][None]
-        return matcher.evidence(own.astype(matcher.settings["dtype"]), people)
+        lights = np.array([*lights_of([photo], gallery), (np.nan, np.nan)])[:1]
+        return matcher.compare_vectors(own.astype(matcher.settings["dtype"]), lights, people)
     face = read_grey(photo.face, where="a kept face")
     return matcher.compare([copy for copy in (face, *relit_copies(face, rng)) if copy.min() < copy.max()], people)
 

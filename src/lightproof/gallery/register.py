@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Hashable
+from dataclasses import replace
 from threading import Lock
 
 from lightproof.errors import BadGallery
-from lightproof.gallery.taking import Way
+from lightproof.gallery.taking import Way, lights_of
 from lightproof.gallery.templates import decode
 from lightproof.people import People
 from lightproof.store import NewPhoto, Store
@@ -55,6 +56,9 @@ class Register:
         for photo in photos:
             if photo.parameters != self._way.parameters:
                 raise BadGallery(self._store.place, f"a template of {name!r} made with other parameters")
+        return replace(self._joined(photos, span), lights=lights_of(photos, self._store.place))
+
+    def _joined(self, photos: list[NewPhoto], span: bytes | None) -> PatchSpans:
         if span is not None:
             return decode(span, self._way.matcher, self._store.place)
         templates = [decode(photo.template, self._way.matcher, self._store.place) for photo in photos]

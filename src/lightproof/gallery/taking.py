@@ -6,19 +6,20 @@ import hashlib
 import json
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from os import PathLike
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
-from lightproof.diagnosis import light_directions
 from lightproof.errors import BadGallery, BadImage, UserError
 from lightproof.faces import FACE_SIZE, File, read_portrait
 from lightproof.faces.networks import DETECTOR
 from lightproof.gallery.templates import decode, encode, parameters_of, written
-from lightproof.images import bring_to_size, check_images, refuse_blank
+from lightproof.images import check_images, refuse_blank, to_bytes
 from lightproof.matcher import Matcher, matcher_of
 from lightproof.pixels import contents_of, in_one_line
 from lightproof.store import Change, NewPhoto, Refusal, View
+from lightproof.subspaces import PatchSpans
 from lightproof.types import Array
 
 Photo: TypeAlias = File | Array
@@ -60,6 +61,18 @@ class Face(NamedTuple):
 def hash_of(contents: bytes) -> str:
     """Sum up the contents of a file; a copy of it has the same sum, wherever it lies."""
     return hashlib.sha256(contents).hexdigest()
+
+
+def listed(photos: Sequence[Photo] | Photo) -> list[Photo]:
+    """Make a list of photos of one of them, of several, or of a stack of faces."""
+    if isinstance(photos, str | bytes | PathLike) or (isinstance(photos, np.ndarray) and photos.ndim != 3):
+        return [photos]
+    return list(photos)
+
+
+def called(photo: Photo, i: int) -> str | None:
+    """Return what a photo that has no path is called: by its place in the list."""
+    return f"photo {i + 1}" if isinstance(photo, bytes | np.ndarray) else None
 
 
 def take(photo: Photo, cropped: bool = False, where: str | None = None) -> Face:
@@ -106,35 +119,26 @@ def photos_of(faces: Sequence[Face], way: Way) -> list[NewPhoto]:
         return []
     images = [face.image for face in faces]
     templates = way.matcher.templates(images)
-    small = kept_pictures(images)
-    lights = light_directions(small)
     parameters = way.parameters
-    pictures = [_png(picture) for picture in small] if way.keep else [None] * len(faces)
+    pictures = [_png(picture) for picture in to_bytes(images, FACE_SIZE)] if way.keep else [None] * len(faces)
     return [
         NewPhoto(
             hash=face.hash,
             parameters=parameters,
             template=encode(template),
             source=face.source,
-            light=_light(*light),
+            light=_light(template),
             face=picture,
         )
-        for face, template, light, picture in zip(faces, templates, lights, pictures, strict=True)
+        for face, template, picture in zip(faces, templates, pictures, strict=True)
     ]
 
 
-def kept_pictures(images: Sequence[Array]) -> Array:
-    """Bring faces to the size in which they are kept and their light is read, shape (n, 192, 168), uint8."""
-    plain = all(image.dtype == np.uint8 and image.shape == FACE_SIZE for image in images)
-    if plain:
-        return np.stack(images)
-    return np.clip(np.rint(255 * bring_to_size(list(images), FACE_SIZE, np.float32)), 0, 255).astype(np.uint8)
-
-
-def _light(azimuth: float, elevation: float) -> str | None:
-    if not np.isfinite(azimuth):
+def _light(template: PatchSpans) -> str | None:
+    if not template.lights:
         return None
-    return json.dumps({"azimuth": round(float(azimuth), 1), "elevation": round(float(elevation), 1)})
+    azimuth, elevation = template.lights[0]
+    return json.dumps({"azimuth": round(azimuth, 1), "elevation": round(elevation, 1)})
 
 
 def light_of(note: str | None, place: str) -> tuple[float, float] | None:
@@ -146,6 +150,11 @@ def light_of(note: str | None, place: str) -> tuple[float, float] | None:
         return float(read["azimuth"]), float(read["elevation"])
     except (KeyError, TypeError, ValueError):
         raise BadGallery(place, "a note on the light that cannot be read") from None
+
+
+def lights_of(photos: Iterable[NewPhoto], place: str) -> tuple[tuple[float, float], ...]:
+    """Read the lights of photos as a template has them: those that are known."""
+    return tuple(light for photo in photos if (light := light_of(photo.light, place)))
 
 
 def _png(image: Array) -> bytes:
@@ -196,19 +205,20 @@ def make(jobs: Iterable[Job], way: Way, folder: str) -> Made:
     made = photos_of([face for _, face in faces], way)
     for (job, _), photo in zip(faces, made, strict=True):
         photos.setdefault(job.person, []).append(replace(photo, folder=folder))
-    spans = {person: joined(own, way) for person, own in photos.items() if len(own) > 1}
-    return Made(photos, spans, refused)
+    several = {person: _ordered(own) for person, own in photos.items() if len(own) > 1}
+    spans = joined([[photo.template for photo in own] for own in several.values()], way, "what was just made")
+    return Made(photos, dict(zip(several, spans, strict=True)), refused)
 
 
-def joined(photos: Sequence[NewPhoto], way: Way) -> bytes:
-    """Make one template for several photos of a person, the same in whatever order they came."""
-    return join_templates([photo.template for photo in sorted(photos, key=lambda photo: photo.hash)], way)
+def _ordered(photos: Sequence[NewPhoto]) -> list[NewPhoto]:
+    """Put photos in the order a gallery has them, whatever order they came in."""
+    return sorted(photos, key=lambda photo: photo.hash)
 
 
-def check_parameters(view: View, way: Way, place: str) -> None:
+def check_parameters(view: View, way: Way) -> None:
     """Refuse to change a gallery that was rebuilt with other parameters since it was opened."""
     if view.facts().get("parameters") != way.parameters:
-        raise BadGallery(place, "templates that were made anew with other parameters meanwhile; open it again")
+        raise BadGallery(view.place, "templates that were made anew with other parameters meanwhile; open it again")
 
 
 def join_again(change: Change, names: Iterable[str], way: Way) -> None:
@@ -216,12 +226,22 @@ def join_again(change: Change, names: Iterable[str], way: Way) -> None:
     for name in names:
         templates = change.templates_of(name)
         if len(templates) > 1:
-            change.set_span(name, join_templates(templates, way))
+            change.set_span(name, joined([templates], way, change.place)[0])
 
 
-def join_templates(templates: Sequence[bytes], way: Way) -> bytes:
-    """Make one template of several, in the order of their photos' hashes."""
-    return encode(way.matcher.joined([decode(template, way.matcher, "the photos") for template in templates]))
+def joined(people: Sequence[Sequence[bytes]], way: Way, place: str) -> list[bytes]:
+    """Make one template for each of several people, of those of their photos in the order of the hashes.
+
+    Parameters
+    ----------
+    people : sequence of sequence of bytes
+        The templates of each person's photos.
+    way : Way
+    place : str
+        Of the gallery, for the message.
+    """
+    decoded = [[decode(template, way.matcher, place) for template in own] for own in people]
+    return [encode(span) for span in way.matcher.joined_people(decoded)]
 
 
 def way_of(settings: dict[str, Any], cropped: bool = False, keep: bool = False) -> Way:

@@ -1,0 +1,83 @@
+"""A face against the people who are enrolled: marks, answers, verdicts."""
+
+from __future__ import annotations
+
+from difflib import get_close_matches
+
+import numpy as np
+
+from lightproof.agreement import mutual_agreement
+from lightproof.errors import UnknownPerson
+from lightproof.gallery.answers import Answer, Candidate, Mark, Verification, mark
+from lightproof.gallery.calibration import FAR, Calibration
+from lightproof.gallery.taking import Face
+from lightproof.matcher import Matcher
+from lightproof.people import People
+from lightproof.store import check_name
+from lightproof.strangers import check_far, leads, score_of
+
+
+def far_asked(owner: str, far: float | None, known: Calibration) -> float:
+    """Return the share of strangers that may be accepted: what was asked for, or that of the gallery."""
+    return check_far(owner, far) if far is not None else known.far
+
+
+def candidates(face: Face, people: People, matcher: Matcher, known: Calibration) -> list[Candidate]:
+    """Compare a face with everybody; the best first."""
+    if not people.spans:
+        return []
+    evidence = matcher.compare([face.image], people)
+    assert evidence.distances is not None
+    strangers = known.among(len(people.spans), mutual_agreement(people))
+    ahead = leads(evidence)[0]
+    names = list(people.spans)
+    order = np.argsort(-ahead, kind="stable")
+    return [Candidate(**vars(mark(ahead[i], evidence.distances[0, i], strangers)), name=str(names[i])) for i in order]
+
+
+def answer(found: list[Candidate], top: int, far: float, known: Calibration) -> Answer:
+    """Name the best if it is good enough."""
+    best = found[0] if found else None
+    accepted = best is not None and best.one_in * far >= 1
+    return Answer(
+        name=best.name if best and accepted else None,
+        score=best.score if best else 0.0,
+        one_in=best.one_in if best else 1.0,
+        threshold=_threshold(far),
+        far=far,
+        candidates=tuple(found[:top]),
+        calibrated=known.strangers > 0,
+    )
+
+
+def verdict(found: Mark, far: float) -> Verification:
+    """Say whether a match is good enough."""
+    same = found.one_in * far >= 1
+    return Verification(found.score, found.one_in, found.lead, found.distance, same, _threshold(far), far)
+
+
+def with_person(face: Face, person: str, people: People, matcher: Matcher, known: Calibration) -> Mark:
+    """Compare a face with somebody enrolled, among all who are."""
+    name = among(people, person)
+    named = next(one for one in candidates(face, people, matcher, known) if one.name == name)
+    count = len(people.spans)
+    return mark(named.lead, named.distance, known.among(count, mutual_agreement(people)).one_of(count))
+
+
+def with_photo(face: Face, other: Face, matcher: Matcher) -> Mark:
+    """Compare a face with another one, alone."""
+    people = matcher.everybody({"": matcher.templates([other.image])[0]})
+    [found] = candidates(face, people, matcher, Calibration(FAR))
+    return found
+
+
+def among(people: People, name: str) -> str:
+    """Return a name as it is enrolled; refuse one that nobody has."""
+    wanted, known = check_name(name), [str(one) for one in people.spans]
+    if wanted not in people.spans:
+        raise UnknownPerson(wanted, known, what="The name", nearest=get_close_matches(wanted, known))
+    return wanted
+
+
+def _threshold(far: float) -> float:
+    return float(score_of(np.asarray(far)))

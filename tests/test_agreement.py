@@ -1,0 +1,100 @@
+"""Lights that agree, and what is taken off for it."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from lightproof.agreement import NARROWNESS, TAX, agreement, lights_of, mutual_agreement, tax, taxed
+from lightproof.evidence import Evidence
+from lightproof.people import People
+from lightproof.settings import PRESETS
+from lightproof.subspaces import PatchSpans, SharedSpan
+
+LIGHT = st.tuples(st.floats(-180, 180), st.floats(-90, 90))
+
+
+def people(*lights) -> People:
+    """People of whom only the lights on their photos matter."""
+    shared = SharedSpan.of(np.zeros((0, 2)))
+    spans = {
+        i: PatchSpans(np.zeros((1, 1, 2)), np.ones((1, 1, 1)), shared, lights=each) for i, each in enumerate(lights)
+    }
+    return People(PRESETS["fast"], shared, spans)
+
+
+def evidence(n: int, count: int) -> Evidence:
+    return Evidence(np.zeros((n, count)), np.tile([-1.0, 1.0], (n, 4)), np.full((n, count), 0.5))
+
+
+def test_an_agreement_computed_by_hand():
+    everybody = people(((0.0, 0.0),), ((90.0, 0.0),), ((180.0, 0.0), (0.0, 60.0)))
+    found = agreement(np.array([[0.0, 0.0]]), everybody)
+    np.testing.assert_allclose(found, [[1, np.exp(-NARROWNESS), np.exp(-NARROWNESS / 2)]])
+
+
+@given(LIGHT, st.lists(st.lists(LIGHT, min_size=1, max_size=3), min_size=1, max_size=5))
+def test_the_nearest_light_of_each_person_counts(light, lights):
+    everybody = people(*map(tuple, lights))
+    found = agreement(np.array([light]), everybody)[0]
+    assert ((found > 0) & (found <= 1 + 1e-9)).all()
+    for value, own in zip(found, lights, strict=True):
+        single = [agreement(np.array([light]), people((each,)))[0, 0] for each in own]
+        assert value == pytest.approx(max(single))
+
+
+def test_a_photo_whose_light_is_not_known_agrees_with_nobody():
+    found = agreement(np.array([[np.nan, np.nan], [0, 0]]), people(((0.0, 0.0),)))
+    np.testing.assert_array_equal(found, [[0], [1]])
+
+
+def test_people_whose_light_is_not_known_count_as_lit_from_the_front():
+    probes = np.array([[0.0, 0], [50, 20]])
+    np.testing.assert_array_equal(agreement(probes, people(())), agreement(probes, people(((0.0, 0.0),))))
+
+
+def test_nobody_agrees_with_nothing():
+    assert agreement(np.zeros((2, 2)), people()).shape == (2, 0)
+
+
+@given(st.lists(st.lists(LIGHT, min_size=1, max_size=3), min_size=2, max_size=5))
+def test_people_agree_mutually_as_two_of_them_do_on_average(lights):
+    everybody = people(*map(tuple, lights))
+    pairs = []
+    for i, own in enumerate(lights):
+        alike = agreement(np.array(own), everybody).mean(axis=0)
+        pairs += [alike[j] for j in range(len(lights)) if j != i]
+    assert mutual_agreement(everybody) == pytest.approx(np.mean(pairs))
+    assert mutual_agreement(people(*(tuple(own[::-1]) for own in lights))) == pytest.approx(np.mean(pairs))
+
+
+def test_some_photos_of_some_people_tell_for_all(rng):
+    angles = rng.uniform(-60, 60, size=(300, 14, 2))
+    whole = people(*(tuple(map(tuple, own)) for own in angles))
+    fewer = people(*(tuple(map(tuple, own)) for own in angles[::4]))
+    assert mutual_agreement(whole) == pytest.approx(mutual_agreement(fewer), abs=0.02)
+
+
+def test_one_lamp_for_all_is_full_agreement_and_so_is_a_single_person():
+    assert mutual_agreement(people(*[((20.0, 10.0),)] * 300)) == pytest.approx(1)
+    assert mutual_agreement(people(((20.0, 10.0),))) == 1
+
+
+def test_under_the_same_light_the_whole_tax_is_taken_from_the_enrolled_alone():
+    everybody = people(((0.0, 0.0),), ((180.0, 0.0),))
+    said = evidence(1, 2)
+    found = taxed(said, np.array([[0.0, 0.0]]), everybody)
+    # The rendered people spread by 1.
+    np.testing.assert_allclose(found.people, [[-TAX, -TAX * np.exp(-2 * NARROWNESS)]])
+    np.testing.assert_array_equal(found.cohort, said.cohort)
+    np.testing.assert_array_equal(found.distances, said.distances)
+    np.testing.assert_allclose(said.people - tax(said, np.array([[0.0, 0.0]]), everybody), found.people)
+
+
+def test_lights_are_read_from_faces_of_any_size_and_kind(lit):
+    whole = lights_of(lit.images[:2])
+    as_floats = lights_of([image / 255 for image in lit.images[:2]])
+    np.testing.assert_allclose(as_floats, whole, atol=3)
+    assert np.isnan(lights_of([np.zeros((32, 28), np.uint8)])).all()
