@@ -215,6 +215,51 @@ def test_a_photo_that_somebody_else_enrolls_meanwhile_stays_theirs(gallery, fold
     assert enrolled["Ben"] is None
 
 
+def test_a_copy_of_a_refused_file_is_refused_for_the_same_reason(gallery, folder):
+    for name in ("Ada/bad.png", "Ada/copy.png", "Ben/bad.png"):
+        put(folder, name, b"no picture")
+    first = take(gallery, folder)
+    said = [f"{name} must be " for name in ("Ada/bad.png", "Ada/copy.png", "Ben/bad.png")]
+    assert [refused.photo for refused in first.refused] == ["Ada/bad.png", "Ada/copy.png", "Ben/bad.png"]
+    assert all(refused.reason.startswith(begin) for refused, begin in zip(first.refused, said, strict=True))
+    assert len({refused.reason.partition(" ")[2] for refused in first.refused}) == 1
+    assert (first.known, first.enrolled) == (0, 6)
+    again = take(gallery, folder)
+    assert (again.known, again.refused, again.refused_before) == (6, [], first.refused)
+    retried = take(gallery, folder, retry=True)
+    assert (retried.known, retried.refused, retried.refused_before) == (6, first.refused, [])
+
+
+@pytest.mark.parametrize("looked_up", [1, 480])
+def test_a_copy_is_told_of_alike_however_many_files_are_looked_up_at_once(gallery, folder, monkeypatch, looked_up):
+    monkeypatch.setattr(sifting, "LOOKED_UP", looked_up)
+    monkeypatch.setattr(sifting, "TOGETHER", 1)
+    monkeypatch.setattr(folders, "COMMITTED", 1)
+    for name in ("Ada/bad.png", "Cleo/bad.png"):
+        put(folder, name, b"no picture")
+    put(folder, "Cleo/ada.png", png("Ada"))
+    put(folder, "Ada/copy.png", png("Ada"))
+    report = take(gallery, folder)
+    assert (report.enrolled, report.known, report.refused_before) == (6, 1, [])
+    assert {refused.photo: refused.reason.partition("; ")[2] for refused in report.refused} == {
+        "Ada/bad.png": "got something else.",
+        "Cleo/ada.png": "got one that is enrolled as 'Ada'.",
+        "Cleo/bad.png": "got something else.",
+    }
+
+
+def test_only_what_this_call_added_counts_as_enrolled(gallery, folder):
+    def progress(pieces, total):
+        for piece in pieces:
+            gallery.enroll("Ben", [folder / "Ben/0.png"], cropped=True)
+            gallery.enroll("Cleo", [folder / "Cleo/0.png"], cropped=True)
+            yield piece
+
+    report = take(gallery, folder, progress=progress)
+    assert (report.enrolled, report.people, report.known, report.refused) == (4, 2, 2, [])
+    assert gallery.store.counts().photos == 6
+
+
 def test_the_bar_counts_every_photo(gallery, folder):
     put(folder, "Ada/bad.png", b"no picture")
     put(folder, "Ben/ada.png", png("Ada"))

@@ -14,7 +14,8 @@ from lightproof.gallery import Gallery
 from lightproof.gallery.taking import hash_of
 from lightproof.gallery.templates import HEAD, decode, encode
 from lightproof.store import Refusal, Store
-from tests.gallery.people import NAMES, answers, enroll, face, new, place_of, rendered
+from tests.gallery.people import NAMES, answers, enroll, face, new, place_of, png, rendered
+from tests.store.test_making import is_there
 
 
 @pytest.fixture
@@ -47,6 +48,29 @@ def test_a_copy_gives_equal_answers(gallery, tmp_path):
         assert copy.store.refusals() == gallery.store.refusals()
     with pytest.raises(BadGallery, match=r"copy\.gallery must be .* got one that is there already; a copy needs a new"):
         gallery.export(tmp_path / "copy.gallery")
+
+
+def test_a_copy_that_fails_leaves_nothing(tmp_path, store_place):
+    def interrupt(pieces, total):
+        yield next(iter(pieces))
+        raise KeyboardInterrupt
+
+    with new(tmp_path / "source.gallery") as gallery:
+        enroll(gallery, NAMES[:3], lights=(0, 1))
+        with pytest.raises(KeyboardInterrupt):
+            gallery.export(store_place, progress=interrupt)
+        assert not is_there(store_place)
+        tamper(gallery, "parameters", "CAST('x' AS blob)")
+        with pytest.raises(BadGallery, match="got a damaged one"):
+            gallery.export(store_place)
+        assert not is_there(store_place)
+
+
+def test_a_copy_onto_itself_is_refused(gallery):
+    before = state(gallery)
+    with pytest.raises(BadGallery, match="got one that is there already; a copy needs a new place"):
+        gallery.export(place_of(gallery))
+    assert state(gallery) == before
 
 
 def test_people_of_another_gallery_are_added(gallery, tmp_path):
@@ -140,12 +164,16 @@ def test_settings_that_cannot_be_read_are_refused(gallery, settings):
             act(place_of(gallery))
 
 
-@pytest.mark.parametrize("note", ["", "{}", "[]", '{"far": "x"}', '{"far": 2.0}', '{"far": 0.1, "stretch": NaN}'])
+WHOLE_BUT_FOR_THE_SHIFT = '{"far": 0.1, "shift": NaN, "people": 3, "strangers": 3, "relit": 0}'
+
+
+@pytest.mark.parametrize("note", ["", "{}", "[]", "3", '{"far": "x"}', '{"far": 2.0}', WHOLE_BUT_FOR_THE_SHIFT])
 def test_a_calibration_that_cannot_be_read_is_refused(gallery, note):
     with gallery.store.writing() as change:
         change.set_fact("calibration", note)
-    with pytest.raises(BadGallery, match="got a calibration that cannot be read"):
+    with pytest.raises(BadGallery, match=r"got a calibration that cannot be read \(see: lightproof calibrate\)"):
         gallery.identify(face("Ada"))
+    assert gallery.calibrate(0.02) == gallery.calibration()
 
 
 def test_a_note_on_the_light_that_cannot_be_read_is_refused(gallery):
@@ -175,6 +203,21 @@ def test_damaged_templates_are_refused(gallery, how, table, what):
     tamper(gallery, what, f"CAST({other_bytes(how).format(what)} AS {kind})", table)
     with pytest.raises(BadGallery, match=rf"got a damaged template of {'0' if how == 'nothing' else '[0-9]+'} bytes"):
         gallery.identify(face("Ada"))
+
+
+def test_a_damaged_template_that_is_to_be_joined_is_told_with_its_gallery(gallery, tmp_path):
+    kind = "bytea" if "postgres" in gallery.place else "blob"
+    tamper(gallery, "template", f"CAST({other_bytes('short').format('template')} AS {kind})")
+    (tmp_path / "photos" / "Ada").mkdir(parents=True)
+    (tmp_path / "photos" / "Ada" / "3.png").write_bytes(png("Ada", 3))
+    for act in (
+        lambda: gallery.enroll("Ada", [face("Ada", 2)]),
+        lambda: gallery.enroll_folder(tmp_path / "photos", cropped=True, jobs=1),
+    ):
+        with pytest.raises(BadGallery) as caught:
+            act()
+        said = f"{gallery.place} must be a gallery written by lightproof; got a damaged template of 50 bytes."
+        assert str(caught.value) == said
 
 
 def test_a_template_is_read_as_it_was_written(gallery):

@@ -18,8 +18,10 @@ from lightproof.errors import (
     UserError,
 )
 from lightproof.gallery import Gallery
+from lightproof.store import Refusal, Store
 from lightproof.strangers import score_of
 from tests.gallery.people import NAMES, STRANGERS, answers, enroll, face, new, png, rendered
+from tests.store.test_making import is_there
 
 
 @pytest.fixture
@@ -283,6 +285,36 @@ def test_a_gallery_that_forgot_answers_as_if_the_person_had_never_been_there(ful
         assert {one.name: one.distance for one in now.candidates} == pytest.approx(expected, abs=1e-6)
     with pytest.raises(UnknownPerson, match="got 'Cleo'"):
         full.forget("Cleo")
+
+
+def test_a_name_of_which_only_refusals_are_kept_is_forgotten(full):
+    with full.store.writing() as change:
+        change.remember_refusals([Refusal("x", "Xaver", "Xaver/1.png", None, "cropped", "no picture")])
+    assert full.forget("Xaver") == 0
+    assert full.store.refusals() == {}
+    assert names(full) == [(name, 1) for name in NAMES]
+    with pytest.raises(UnknownPerson, match="got 'Xaver'"):
+        full.forget("Ada", "Xaver")
+    assert names(full) == [(name, 1) for name in NAMES]
+
+
+def test_what_may_be_left_of_the_forgotten_is_said(full):
+    full.forget("Ada")
+    if "postgres" in full.place:
+        assert full.leftover().startswith("The rows are gone, but PostgreSQL frees deleted rows without overwriting")
+    else:
+        assert full.leftover() is None
+
+
+def test_to_look_whether_a_gallery_is_there_makes_none(store_place):
+    assert not Gallery.exists(store_place)
+    assert not is_there(store_place)
+    Store.open(store_place).close()
+    assert not Gallery.exists(store_place)
+    with pytest.raises(BadGallery, match="got one that nobody has finished making"):
+        Gallery.open(store_place, create=False)
+    new(store_place).close()
+    assert Gallery.exists(store_place)
 
 
 def test_who_was_forgotten_can_be_enrolled_again(full):

@@ -236,6 +236,71 @@ def test_forgetting_takes_all_of_one_person_and_nothing_of_others(store):
     assert "unswept" not in store.facts()
 
 
+def test_a_name_of_which_only_refusals_are_kept_is_forgotten_too(store):
+    enroll(store, Bob="b")
+    with store.writing() as change:
+        change.remember_refusals([refusal("x", "Ada"), refusal("y", "Ada"), refusal("z", "Bob")])
+    assert store.kept_of("Ada") == Forgotten(0, 2)
+    assert store.kept_of("Bob") == Forgotten(1, 1)
+    with store.writing() as change:
+        assert change.forget("Ada") == Forgotten(0, 2)
+    assert store.refusals().keys() == {"hash-z"}
+    assert store.counts() == Counts(1, 1, 1)
+    with store.writing() as change:
+        for act in (change.kept_of, change.forget):
+            with pytest.raises(UnknownPerson, match=r"must be one of the 1 enrolled people \('Bob'\); got 'Ada'"):
+                act("Ada")
+
+
+def test_the_nearest_name_may_be_one_of_which_only_refusals_are_kept(store):
+    with store.writing() as change:
+        change.remember_refusals([refusal("x", "Adelheid"), refusal("y")])
+    with pytest.raises(UnknownPerson, match=r"\(there is nobody\); got 'Adelheit'\. Did you mean 'Adelheid'\?"):
+        store.kept_of("Adelheit")
+
+
+def test_the_number_of_a_person_stays_whatever_the_name(store):
+    enroll(store, Ada="a", Bob="b")
+    with store.reading() as view:
+        ids = view.ids_of(["Ada", "Bob", "Nobody"])
+    with store.writing() as change:
+        change.rename("Ada", "Cy")
+        change.forget("Bob")
+    with store.reading() as view:
+        assert view.names_of(ids.values()) == {ids["Ada"]: "Cy"}
+        assert ids.keys() == {"Ada", "Bob"}
+
+
+def test_photos_of_one_folder_are_listed(store):
+    with store.writing() as change:
+        change.add_photos("Ada", [photo("a", folder="/x\udce9"), photo("b", folder="/y"), photo("c")])
+    assert [kept.hash for kept in store.photos(folder="/x\udce9")] == ["hash-a"]
+    assert [kept.hash for kept in store.photos("Ada", folder="/y")] == ["hash-b"]
+    assert store.photos(folder="/z") == []
+
+
+def test_a_file_that_is_called_otherwise_is_noted_and_changes_no_template(store):
+    with store.writing() as change:
+        change.add_photos("Ada", [photo("a", source="x/a.jpg"), photo("b", source="x/b.jpg")])
+        change.set_span("Ada", b"joint")
+    with store.writing() as change:
+        change.refile({"hash-a": "y/\udcff.jpg", "hash-b": "x/b.jpg", "nowhere": "z"})
+    assert [kept.source for kept in store.photos()] == ["y/\\udcff.jpg", "x/b.jpg"]
+    assert [span for _, _, span in store.templates()] == [b"joint"]
+    assert store.revision() == 2
+    with store.writing() as change:
+        change.refile({"hash-b": "x/b.jpg"})
+    assert store.revision() == 2
+
+
+def test_the_next_revision_is_known_before_the_end(store):
+    with store.writing() as change:
+        assert change.next_revision == 0
+        change.add_photos("Ada", [photo("a")])
+        assert change.next_revision == 1
+    assert store.revision() == 1
+
+
 def test_numbers_of_the_forgotten_are_never_given_again(store):
     enroll(store, Ada="a")
     person, kept = store.person("Ada"), store.photos()[0]

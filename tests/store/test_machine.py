@@ -88,9 +88,9 @@ class Gallery(RuleBasedStateMachine):
             with self.store.writing() as change:
                 assert change.forget(name) == Forgotten(len(gone), len(with_it))
         except UnknownPerson:
-            assert name not in self.people
+            assert name not in self.people | set(self.refused.values())
             return
-        self.people.remove(name)
+        self.people.discard(name)
         self.photos = {key: owner for key, owner in self.photos.items() if owner != name}
         self.refused = {key: owner for key, owner in self.refused.items() if owner != name}
         self.revision += 1
@@ -104,6 +104,7 @@ class Gallery(RuleBasedStateMachine):
         with self.store.writing() as change:
             assert change.remove_photos(keys) == Removed(len(there), sorted(empty))
         self.people -= empty
+        self.refused = {key: owner for key, owner in self.refused.items() if owner not in empty}
         self.revision += bool(there)
 
     @rule(person=st.none() | NAMES, keys=KEYS)

@@ -6,7 +6,7 @@ import pytest
 from sqlalchemy import create_engine, make_url, text
 
 from lightproof.errors import BadGallery, CannotWrite, GalleryBusy
-from lightproof.store import NewPhoto, Store
+from lightproof.store import NewPhoto, Store, postgres
 from lightproof.store.problems import Words
 
 
@@ -151,6 +151,33 @@ def test_rows_that_were_deleted_are_cleaned_away(postgres_place):
                 text("SELECT pg_relation_size('photos'), pg_relation_size('people')")
             ).one()
     assert tuple(pages) == (0, 0)
+
+
+def test_that_a_server_does_not_overwrite_is_said(postgres_place, monkeypatch):
+    rest = (
+        "without overwriting them: bytes of them may lie in the server's files until it uses the room again, and in "
+        "its log and backups."
+    )
+    with Store.open(postgres_place) as store:
+        with store.writing() as change:
+            change.add_photos("Ada", [NewPhoto("a", "p", b"x")])
+            change.add_photos("Bob", [NewPhoto("b", "p", b"x")])
+        with store.writing() as change:
+            change.forget("Ada")
+        assert not store.unswept
+        assert store.leftover() == f"The rows are gone, but PostgreSQL frees deleted rows {rest}"
+        monkeypatch.setattr(postgres, "SWEEP_WAIT", 10)
+        with Store.open(postgres_place) as other, other.reading() as view:
+            # A lock such as another cleaning of the same table holds.
+            view._connection.execute(text("LOCK TABLE photos IN SHARE UPDATE EXCLUSIVE MODE"))
+            with store.writing() as change:
+                change.forget("Bob")
+            assert store.unswept
+            assert store.leftover() == (
+                f"The rows are gone, but PostgreSQL frees deleted rows when nobody is in the way, {rest}"
+            )
+    with Store.open(postgres_place) as store:
+        assert not store.unswept
 
 
 @pytest.mark.parametrize(

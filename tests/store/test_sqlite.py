@@ -269,6 +269,83 @@ def test_a_reader_in_the_way_delays_the_overwriting_only(file, monkeypatch):
         assert "unswept" not in store.facts()
 
 
+def test_whether_bytes_are_left_and_until_when_is_said_until_none_are(file, monkeypatch):
+    monkeypatch.setattr(sqlite, "SWEEP_WAIT", 10)
+    with Store.open(file) as store:
+        enroll_ada(store)
+        assert (store.unswept, store.leftover()) == (False, None)
+        with Store.open(file) as other, other.reading():
+            with store.writing() as change:
+                change.forget("Ada Lovelace")
+            assert left(file, "Ada Lovelace", ADA) != set()
+            assert store.unswept
+            said = (
+                f"The rows are gone, but {file} may still hold bytes of them, because somebody else is reading it or "
+                "the disk has no room; they are overwritten after the next change, or when it is opened again."
+            )
+            assert (store.leftover(), other.leftover()) == (said, said)
+        with Store.open(file) as third:
+            assert (third.unswept, third.leftover()) == (False, None)
+        assert left(file, "Ada Lovelace", ADA) == set()
+        assert not store.unswept
+
+
+def test_a_change_by_somebody_else_finishes_what_could_not_be_overwritten(file, monkeypatch):
+    with Store.open(file) as store, Store.open(file) as other:
+        enroll_ada(store)
+        with monkeypatch.context() as blocked:
+            blocked.setattr(sqlite.SqliteFile, "sweep", lambda *_: False)
+            with store.writing() as change:
+                change.forget("Ada Lovelace")
+        assert other.unswept
+        with other.writing() as change:
+            change.add_photos("Cy", [photo("Cy-1")])
+        assert not store.unswept
+        assert left(file, "Ada Lovelace", ADA) == set()
+
+
+def test_who_forgets_next_looks_for_more_than_the_traces_of_his_own(file, monkeypatch):
+    """The mark of the first change is taken by the second one; what it stands for must not be lost with it."""
+    swept = []
+    with Store.open(file) as store, Store.open(file) as other:
+        enroll_ada(store)
+        with monkeypatch.context() as blocked:
+            blocked.setattr(sqlite.SqliteFile, "sweep", lambda *_: False)
+            with store.writing() as change:
+                change.forget("Ada Lovelace")
+        with monkeypatch.context() as watched:
+            watched.setattr(sqlite.SqliteFile, "sweep", lambda _, traces, patient: swept.append(traces) or True)
+            with other.writing() as change:
+                change.forget("Bob")
+    assert swept == [None]
+
+
+def test_only_who_deletes_waits_for_readers(file, monkeypatch):
+    waited = []
+    with Store.open(file) as store:
+        enroll_ada(store)
+        with monkeypatch.context() as blocked:
+            blocked.setattr(sqlite.SqliteFile, "sweep", lambda _, traces, patient: waited.append(patient))
+            with store.writing() as change:
+                change.forget("Ada Lovelace")
+            with store.writing() as change:
+                change.add_photos("Cy", [photo("Cy-1")])
+    assert waited == [True, False]
+
+
+def test_of_a_name_that_only_refusals_have_nothing_is_left_in_the_files(file):
+    with Store.open(file) as store:
+        with store.writing() as change:
+            change.remember_refusals(
+                [Refusal(f"refused-Ada-{i}", "Ada Lovelace", f"dark-Ada-{i}.jpg", None, "p", "no face") for i in "123"]
+            )
+        assert left(file, "Ada Lovelace", []) == {"name"}
+        with store.writing() as change:
+            change.forget("Ada Lovelace")
+        for text in ("Ada Lovelace", "dark-Ada", "refused-Ada"):
+            assert left(file, text, []) == set()
+
+
 @pytest.mark.parametrize("when", ["close", "open"])
 def test_what_could_not_be_overwritten_is_when_the_gallery_is_closed_or_opened_again(file, monkeypatch, when):
     store = Store.open(file)

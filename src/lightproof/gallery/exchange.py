@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from typing import Any, Final
+from os import PathLike
+from typing import Final
 
 from lightproof.errors import BadGallery
+from lightproof.gallery.progress import Progress
 from lightproof.gallery.taking import Way, check_parameters, join_again
 from lightproof.gallery.templates import decode
 from lightproof.store import Change, NewPhoto, Person, Store, View
@@ -14,15 +16,13 @@ from lightproof.store import Change, NewPhoto, Person, Store, View
 FACTS: Final = ("settings", "parameters", "keep", "calibration")
 """What makes a gallery what it is, beside its people."""
 
-Progress = Callable[[Iterable[Any], int], Iterable[Any]]
 
-
-def export(source: Store, target: Store, *, progress: Progress) -> int:
-    """Copy everything into an empty place, in one change: all or nothing; return how many people."""
-    with source.reading() as view, target.writing() as change:
+def export(source: Store, place: str | PathLike[str], *, progress: Progress) -> int:
+    """Copy everything to a new place, all or nothing: after an error nothing is there; return how many people."""
+    with source.reading() as view, Store.making(place) as change:
         facts = view.facts()
         if "settings" in change.facts() or change.counts().people:
-            raise BadGallery(target.place, "one that is there already; a copy needs a new place")
+            raise BadGallery(change.place, "one that is there already; a copy needs a new place")
         for name in (name for name in FACTS if name in facts):
             change.set_fact(name, facts[name])
         people = list(progress(_copied(view, change), view.counts().people))
@@ -50,20 +50,20 @@ def import_(source: Store, target: Store, way: Way, *, progress: Progress) -> in
         Shows how far it is.
     """
     with source.reading() as view, target.writing() as change:
-        check_parameters(change, way, target.place)
+        check_parameters(change, way)
         if view.facts().get("parameters") != way.parameters:
             raise BadGallery(source.place, f"templates made with other parameters than those of {target.place}")
-        people = list(progress(_added(view, change, way, source.place), view.counts().people))
+        people = list(progress(_added(view, change, way), view.counts().people))
         refusals = view.refusals()
         enrolled = change.known_hashes(refusals)
         change.remember_refusals(refusal for number, refusal in refusals.items() if number not in enrolled)
     return len(people)
 
 
-def _added(view: View, change: Change, way: Way, place: str) -> Iterable[str]:
+def _added(view: View, change: Change, way: Way) -> Iterable[str]:
     here = {person.name for person in change.people()}
     for person, photos, span in view.templates(faces=True):
-        _check(person, photos, span, way, place)
+        _check(person, photos, span, way, view.place)
         kept = photos if way.keep else [replace(photo, face=None) for photo in photos]
         added = change.add_photos(person.name, kept)
         if person.name not in here and span is not None:

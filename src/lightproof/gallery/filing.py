@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from lightproof.errors import DuplicatePhoto
 from lightproof.gallery.calibration import unlearn
 from lightproof.gallery.sifting import FolderReport, Plan, Refused, Work
-from lightproof.gallery.taking import Made, Way, check_parameters, join_again, join_templates
+from lightproof.gallery.taking import Made, Way, check_parameters, join_again, joined
 from lightproof.pixels import in_one_line
-from lightproof.store import Change, NewPhoto, Store
+from lightproof.store import Change, NewPhoto, Refusal, Store
 
 
 @dataclass
@@ -23,56 +23,85 @@ class Desk:
     way : Way
     report : FolderReport
         Filled in on the way.
-    movable : mapping of str to str
+    moves : mapping of str to str
         Photos that may be taken from the person they are of.
     people : set of str
         Whose photos there were so far.
+    refused : dict of str to Refusal
+        What was refused so far, by hash.
     """
 
     store: Store
     way: Way
     report: FolderReport
-    movable: Mapping[str, str]
+    moves: Mapping[str, str]
     people: set[str] = field(default_factory=set)
+    refused: dict[str, Refusal] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        # Who is meant by a name: a number that stays, whatever somebody calls the person meanwhile.
+        with self.store.reading() as view:
+            self._revision = view.revision()
+            self._meant = {person.name: person.id for person in view.people()}
+        self._news: dict[str, str] = {}
 
     def take(self, pieces: Sequence[Made]) -> None:
         """Write some pieces in one change."""
+        photos = _by_person(pieces)
         refused = [refusal for made in pieces for refusal in made.refused]
-        photos: dict[str, list[NewPhoto]] = {}
-        for made in pieces:
-            for person, own in made.photos.items():
-                photos.setdefault(person, []).extend(own)
         if not self.report.dry_run and (photos or refused):
             with self.store.writing() as change:
-                check_parameters(change, self.way, self.store.place)
-                late = self._make_room(change, photos)
+                check_parameters(change, self.way)
+                pieces = self._renamed(change, pieces)
+                photos, refused = _by_person(pieces), [refusal for made in pieces for refusal in made.refused]
+                late, known = self._make_room(change, photos)
                 self._write(change, pieces, photos)
                 change.remember_refusals(refused)
+                new = photos.keys() - self._meant.keys() - set(self._news.values())
+                self._meant |= change.ids_of(new)
+            self._revision = change.next_revision
             self.report.refused += late
+            self.report.known += known
+        self.refused |= {refusal.hash: refusal for refusal in refused}
         self.report.refused += [Refused(in_one_line(refusal.source), refusal.reason) for refusal in refused]
         self.report.enrolled += sum(map(len, photos.values()))
         self.people |= set(photos)
 
-    def _make_room(self, change: Change, photos: dict[str, list[NewPhoto]]) -> list[Refused]:
-        """Take photos that moved from whom they were of; leave out what somebody else has enrolled meanwhile."""
+    def _renamed(self, change: Change, pieces: Sequence[Made]) -> Sequence[Made]:
+        """Give photos to whom they are of, although somebody has given that person another name meanwhile."""
+        if change.revision() != self._revision:
+            called = change.names_of(self._meant.values())
+            self._meant = {name: number for name, number in self._meant.items() if number in called}
+            self._news = {name: called[it] for name, it in self._meant.items() if called[it] != name}
+        return [_with_names(made, self._news) for made in pieces] if self._news else pieces
+
+    def _make_room(self, change: Change, photos: dict[str, list[NewPhoto]]) -> tuple[list[Refused], int]:
+        """Take photos that moved from whom they were of; leave out what somebody else has enrolled meanwhile.
+
+        Returns
+        -------
+        late : list of Refused
+            Those enrolled as somebody else.
+        known : int
+            How many are enrolled as the same person.
+        """
         wanted = {photo.hash: person for person, own in photos.items() for photo in own}
-        taken = {number: owner for number, owner in change.known_hashes(wanted).items() if owner != wanted[number]}
-        if not taken:
-            return []
-        moved = [number for number in taken if number in self.movable]
-        losers = {taken[number] for number in moved}
+        there = change.known_hashes(wanted)
+        moved = [number for number, owner in there.items() if owner != wanted[number] and number in self.moves]
+        losers = {there.pop(number) for number in moved}
         losers -= set(change.remove_photos(moved).people)
         join_again(change, losers, self.way)
         late = []
-        for number in taken.keys() - set(moved):
-            person = wanted[number]
-            [photo] = [photo for photo in photos[person] if photo.hash == number]
-            mistake = DuplicatePhoto(in_one_line(photo.source or number), person, taken[number])
-            late.append(Refused(in_one_line(photo.source or number), str(mistake)))
-            photos[person] = [photo for photo in photos[person] if photo.hash != number]
-        for person in [person for person, own in photos.items() if not own]:
-            del photos[person]
-        return late
+        for person in list(photos):
+            for photo in photos[person]:
+                owner = there.get(photo.hash, person)
+                if owner != person:
+                    name = in_one_line(photo.source or photo.hash)
+                    late.append(Refused(name, str(DuplicatePhoto(name, person, owner))))
+            photos[person] = [photo for photo in photos[person] if photo.hash not in there]
+            if not photos[person]:
+                del photos[person]
+        return late, len(there) - len(late)
 
     def _write(self, change: Change, pieces: Sequence[Made], photos: Mapping[str, list[NewPhoto]]) -> None:
         before = change.counts().people
@@ -84,8 +113,29 @@ class Desk:
         spans = {}
         for person in (person for person in photos if count[person] > 1):
             whole = _whole(pieces, person, photos[person]) if count[person] == len(photos[person]) else None
-            spans[person] = whole if whole is not None else join_templates(change.templates_of(person), self.way)
+            if whole is None:
+                [whole] = joined([change.templates_of(person)], self.way, change.place)
+            spans[person] = whole
         change.set_spans(spans)
+
+
+def _by_person(pieces: Sequence[Made]) -> dict[str, list[NewPhoto]]:
+    photos: dict[str, list[NewPhoto]] = {}
+    for made in pieces:
+        for person, own in made.photos.items():
+            photos.setdefault(person, []).extend(own)
+    return photos
+
+
+def _with_names(made: Made, news: Mapping[str, str]) -> Made:
+    """Put new names in place of old ones; where two become one, the joint template of either is not that of both."""
+    photos: dict[str, list[NewPhoto]] = {}
+    for person, own in made.photos.items():
+        photos.setdefault(news.get(person, person), []).extend(own)
+    alone = len(photos) == len(made.photos)
+    spans = {news.get(person, person): span for person, span in made.spans.items()} if alone else {}
+    refused = [replace(one, person=news.get(one.person or "", one.person)) for one in made.refused]
+    return Made(photos, spans, refused)
 
 
 def _whole(pieces: Sequence[Made], person: str, photos: Sequence[NewPhoto]) -> bytes | None:
@@ -95,25 +145,29 @@ def _whole(pieces: Sequence[Made], person: str, photos: Sequence[NewPhoto]) -> b
     return made[0].spans.get(person) if same else None
 
 
+def follow_files(store: Store, work: Work, report: FolderReport) -> None:
+    """Note where files are now that stay whose they are."""
+    if work.sources and not report.dry_run:
+        with store.writing() as change:
+            change.refile(work.sources)
+
+
 def remove_missing(store: Store, plan: Plan, work: Work, way: Way, report: FolderReport) -> None:
     """Remove photos that came from this folder and are no longer in it.
 
     A file that is there and cannot be read now is no reason to remove what it held.
     """
-    here = [photo for photo in store.photos() if photo.folder == plan.folder]
-    missing = [photo for photo in here if photo.hash not in work.seen and photo.source not in work.unread]
+    came = work.belonging.photos
+    missing = [photo for photo in came.values() if photo.hash not in work.seen and photo.source not in work.unread]
     report.removed = [in_one_line(photo.source or photo.hash) for photo in missing]
+    numbers = {photo.hash for photo in missing}
     if missing and not report.dry_run:
         with store.writing() as change:
-            check_parameters(change, way, store.place)
-            removed = change.remove_photos([photo.hash for photo in missing])
-            join_again(change, {photo.person for photo in missing} - set(removed.people), way)
+            check_parameters(change, way)
+            owners = set(change.known_hashes(numbers).values())
+            removed = change.remove_photos(numbers)
+            join_again(change, owners - set(removed.people), way)
             if removed.people:
                 unlearn(change, store.place)
-    numbers = {photo.hash for photo in missing}
-    left = {
-        work.seen.get(photo.hash, photo.person) if photo.hash in work.movable else photo.person
-        for photo in store.photos()
-        if photo.hash not in numbers
-    }
-    report.gone = sorted(set(work.movable.values()) - left)
+    left = {work.moves.get(photo.hash, photo.person) for photo in store.photos() if photo.hash not in numbers}
+    report.gone = sorted({came[number].person for number in {*numbers, *work.moves}} - left)

@@ -3,27 +3,27 @@
 from __future__ import annotations
 
 import os
-import signal
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
-from joblib import Parallel, cpu_count, delayed
+from joblib import cpu_count, delayed
 
 from lightproof.datasets.folder import ENDINGS
 from lightproof.errors import BadLabels, BadParameter, DatasetMissing
-from lightproof.gallery.filing import Desk, remove_missing
+from lightproof.gallery.belonging import Picture
+from lightproof.gallery.filing import Desk, follow_files, remove_missing
+from lightproof.gallery.progress import Progress
 from lightproof.gallery.sifting import TOGETHER, FolderReport, Plan, Refused, Work
-from lightproof.gallery.taking import Job, Made, Way, make
+from lightproof.gallery.taking import Job, Made, Way, check_parameters, make
 from lightproof.pixels import in_one_line
+from lightproof.processes import in_processes
 from lightproof.store import Store, check_name
 from lightproof.store.names import storable
 from lightproof.types import is_whole
 
 COMMITTED: Final = 8
 """Of those, how many are written in one change: an interrupt costs no more."""
-
-Progress = Callable[[Iterable[Any], int], Iterable[Any]]
 
 LEGAL: Final = "a folder with a folder of photos for each person (name/photo.jpg)"
 
@@ -43,8 +43,8 @@ def plan(folder: str | os.PathLike[str], retry: bool, syncing: bool = False) -> 
     return Plan(storable(str(Path(folder).resolve())), files, ignored, retry, syncing)
 
 
-def find_photos(folder: str | os.PathLike[str]) -> tuple[list[tuple[str, str, str]], list[Refused]]:
-    """Person, name and path of each photo of a folder, in order, and why other files are left out; refuse no photo."""
+def find_photos(folder: str | os.PathLike[str]) -> tuple[list[Picture], list[Refused]]:
+    """List the photos of a folder, in order, and why other files are left out; refuse a folder without one."""
     top = Path(folder)
     if not top.is_dir():
         raise DatasetMissing(top, LEGAL, "a file" if top.exists() else "no such folder")
@@ -54,9 +54,8 @@ def find_photos(folder: str | os.PathLike[str]) -> tuple[list[tuple[str, str, st
     return files, ignored
 
 
-def _listed(top: Path) -> tuple[list[tuple[str, str, str]], list[Refused]]:
-    """Person, name and path of each photo, in order; and why other files are left out."""
-    files: list[tuple[str, str, str]] = []
+def _listed(top: Path) -> tuple[list[Picture], list[Refused]]:
+    files: list[Picture] = []
     ignored = []
     for path in _below(top):
         name = path.relative_to(top)
@@ -69,7 +68,7 @@ def _listed(top: Path) -> tuple[list[tuple[str, str, str]], list[Refused]]:
             ignored.append(Refused(shown, "not in a person's folder"))
         else:
             try:
-                files.append((check_name(name.parts[0]), name.as_posix(), str(path)))
+                files.append(Picture(check_name(name.parts[0]), name.as_posix(), str(path)))
             except BadLabels as mistake:
                 ignored.append(Refused(shown, str(mistake)))
     return files, ignored
@@ -115,9 +114,11 @@ def enroll(store: Store, plan: Plan, way: Way, dry_run: bool, jobs: int, progres
     """
     if jobs != -1 and not is_whole(jobs, 1):
         raise BadParameter("enroll_folder", "jobs", "a whole number of at least 1, or -1 for one each core", jobs)
+    with store.reading() as view:
+        check_parameters(view, way)
     report = FolderReport(ignored=plan.ignored, dry_run=dry_run)
     work = Work(store, plan, way, report)
-    desk = Desk(store, way, report, work.movable)
+    desk = Desk(store, way, report, work.moves)
     stream = _stream(work.pieces(), way, plan.folder, jobs, len(plan.files))
     waiting: list[Made] = []
     for made in progress(_one_by_one(stream), len(plan.files)):
@@ -128,7 +129,9 @@ def enroll(store: Store, plan: Plan, way: Way, dry_run: bool, jobs: int, progres
             desk.take(waiting)
             waiting = []
     desk.take(waiting)
+    work.settle_twins(desk.refused)
     report.people = len(desk.people)
+    follow_files(store, work, report)
     if plan.syncing:
         remove_missing(store, plan, work, way, report)
     return report
@@ -138,20 +141,14 @@ def _stream(
     pieces: Iterable[tuple[list[Job], int]], way: Way, folder: str, jobs: int, total: int
 ) -> Iterator[tuple[Made, int]]:
     workers = min(jobs if jobs > 0 else cpu_count(), cpu_count())
-    me = os.getpid()
     if workers == 1 or total <= TOGETHER:
-        return (_piece(me, work, settled, way, folder) for work, settled in pieces)
-    parallel = Parallel(n_jobs=workers, return_as="generator", pre_dispatch="3 * n_jobs", batch_size=1)
-    stream: Iterator[tuple[Made, int]] = parallel(
-        delayed(_piece)(me, work, settled, way, folder) for work, settled in pieces
+        return (_piece(work, settled, way, folder) for work, settled in pieces)
+    return in_processes(
+        (delayed(_piece)(work, settled, way, folder) for work, settled in pieces), workers, batch_size=1
     )
-    return stream
 
 
-def _piece(asker: int, jobs: list[Job], settled: int, way: Way, folder: str) -> tuple[Made, int]:
-    if os.getpid() != asker:
-        # An interrupt is for the process that asked; it ends its workers.
-        signal.signal(signal.SIGINT, signal.SIG_IGN)
+def _piece(jobs: list[Job], settled: int, way: Way, folder: str) -> tuple[Made, int]:
     return make(jobs, way, folder), settled
 
 

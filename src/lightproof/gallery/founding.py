@@ -3,16 +3,26 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Mapping
+from os import PathLike
 from typing import Any
 
 from lightproof.errors import BadGallery, UserError
+from lightproof.gallery.progress import Progress
 from lightproof.gallery.taking import Face, Way, join_again, photos_of, way_of
 from lightproof.gallery.templates import parameters_of, written
 from lightproof.matcher import COMPARABLE, preset_settings
 from lightproof.pixels import read_grey
 from lightproof.settings import PRESETS
 from lightproof.store import Change, Store
+
+
+def is_founded(place: str | PathLike[str], timeout: float) -> bool:
+    """Tell whether a gallery is there; nothing is made or changed."""
+    if not Store.exists(place, timeout=timeout):
+        return False
+    with Store.open(place, create=False, timeout=timeout) as store:
+        return "settings" in store.facts()
 
 
 def found(store: Store, preset: str, keep: bool) -> None:
@@ -53,7 +63,7 @@ def read_facts(store: Store, preset: str | None, keep: bool | None) -> tuple[dic
     return settings, kept
 
 
-def rebuild(change: Change, preset: str | None, place: str, progress: Callable[..., Iterable[Any]]) -> int:
+def rebuild(change: Change, preset: str | None, progress: Progress) -> int:
     """Make every template anew from the faces that were kept; return how many.
 
     Parameters
@@ -61,15 +71,13 @@ def rebuild(change: Change, preset: str | None, place: str, progress: Callable[.
     change : Change
     preset : str, optional
         The gallery's own settings by default.
-    place : str
-        For messages.
     progress : callable
     """
-    settings = _settings(change.facts(), place) if preset is None else preset_settings(preset)
+    settings = _settings(change.facts(), change.place) if preset is None else preset_settings(preset)
     way = way_of(settings, keep=True)
     faceless = sum(not photo.has_face for photo in change.photos())
     if faceless:
-        raise BadGallery(place, f"one where the faces of {faceless} photos were not kept; enroll them again")
+        raise BadGallery(change.place, f"one where the faces of {faceless} photos were not kept; enroll them again")
     count = 0
     for person, photos, _ in progress(change.templates(faces=True), change.counts().people):
         shown = f"a kept face of {person.name!r}"

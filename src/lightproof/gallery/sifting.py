@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import groupby
 from typing import Final, NamedTuple
 
 from lightproof.errors import BadImage, DuplicatePhoto
+from lightproof.gallery.belonging import Belonging, Picture
 from lightproof.gallery.taking import Job, Way, hash_of
 from lightproof.pixels import contents_of, in_one_line
 from lightproof.store import Refusal, Store
+from lightproof.store.names import storable
 
 TOGETHER: Final = 48
 """Photos that are worked on in one go."""
@@ -33,7 +35,7 @@ class FolderReport:
     Attributes
     ----------
     enrolled : int
-        Photos that are new.
+        Photos that are new, and were added by this call.
     people : int
         People they are of.
     known : int
@@ -45,7 +47,7 @@ class FolderReport:
     removed : list of str
         Photos that are no longer in the folder, by :meth:`Gallery.sync`.
     gone : list of str
-        People who left with them.
+        People who left: all their photos are no longer there, or lie in other people's folders now.
     ignored : list of Refused
         Files that are no photos of a person.
     dry_run : bool
@@ -67,7 +69,7 @@ class Plan(NamedTuple):
     """What there is to do: files by person, and what is known before anything is read."""
 
     folder: str
-    files: list[tuple[str, str, str]]
+    files: list[Picture]
     ignored: list[Refused]
     retry: bool
     syncing: bool
@@ -86,20 +88,27 @@ class Work:
 
     Attributes
     ----------
-    seen : dict of str to str
-        The hash of every photo in the folder, and whose it is.
+    belonging : Belonging
+        Whose the files are.
+    seen : dict of str to Job
+        The first file of every photo in the folder, by hash.
     unread : set of str
         Files that are there but cannot be read.
-    movable : dict of str to str
-        Photos that came from this folder, and whose they were before: they move with their files.
+    moves : dict of str to str
+        Photos whose files have gone to the folder of somebody else, and whose they are to be.
+    sources : dict of str to str
+        Photos that stay whose they are and whose files have gone elsewhere, and where to.
     """
 
     def __init__(self, store: Store, plan: Plan, way: Way, report: FolderReport) -> None:
         self._store, self._plan, self._way, self._report = store, plan, way, report
-        self.seen: dict[str, str] = {}
+        self.belonging = Belonging(store.photos(folder=plan.folder), plan.files)
+        self.seen: dict[str, Job] = {}
         self.unread: set[str] = set()
-        came = (photo for photo in store.photos() if photo.folder == plan.folder) if plan.syncing else ()
-        self.movable = {photo.hash: photo.person for photo in came}
+        self.moves: dict[str, str] = {}
+        self.sources: dict[str, str] = {}
+        self._before: dict[str, Refusal] = {}
+        self._twins: list[Job] = []
 
     def pieces(self) -> Iterator[tuple[list[Job], int]]:
         """Yield files to be worked on, and how many files that settles; a person's files stay together if they fit."""
@@ -117,39 +126,81 @@ class Work:
         if waiting or settled:
             yield waiting, settled + len(waiting)
 
-    def _new(self, files: Sequence[tuple[str, str, str]]) -> list[Job]:
-        jobs = [job for file in files if (job := self._read(*file))]
+    def _new(self, files: Sequence[Picture]) -> list[Job]:
+        jobs = [job for file in files if (job := self._read(file))]
         hashes = {job.hash for job in jobs}
         known, refused = self._store.known_hashes(hashes), self._store.refusals(hashes)
         return [job for job in jobs if not self._is_done(job, known.get(job.hash), refused.get(job.hash))]
 
-    def _read(self, person: str, source: str, path: str) -> Job | None:
+    def _read(self, file: Picture) -> Job | None:
         try:
-            contents, _ = contents_of(path, source)
+            contents, _ = contents_of(file.path, file.source)
         except BadImage as mistake:
-            self.unread.add(source)
-            self._report.refused.append(Refused(in_one_line(source), str(mistake)))
+            self.unread.add(storable(file.source))
+            self._report.refused.append(Refused(in_one_line(file.source), str(mistake)))
             return None
-        return Job(person, source, path, hash_of(contents))
+        return Job(self.belonging.person_of(file.folder), file.source, file.path, hash_of(contents))
 
     def _is_done(self, job: Job, owner: str | None, refusal: Refusal | None) -> bool:
-        if owner is None and refusal and not self._plan.retry and refusal.parameters == self._way.looking:
-            self._report.refused_before.append(Refused(in_one_line(job.source), refusal.reason))
+        first = self.seen.setdefault(job.hash, job)
+        if owner is not None:
+            return self._is_known(job, owner)
+        if first is not job:
+            # What comes of the first of them is not known yet.
+            self._twins.append(job)
             return True
-        if job.hash in self.movable:
-            # It goes where the first of its files is now.
-            owner = self.seen.get(job.hash) or (job.person if owner == job.person else None)
-        else:
-            owner = owner or self.seen.get(job.hash)
-        self.seen.setdefault(job.hash, job.person)
+        if refusal and not self._plan.retry and refusal.parameters == self._way.looking:
+            self._before[job.hash] = refusal
+            self._report.refused_before.append(_refused_too(job, refusal))
+            return True
+        return False
+
+    def _is_known(self, job: Job, owner: str) -> bool:
+        """Whether an enrolled photo stays whose it is: it moves with its file, to where the first of its copies is."""
+        photo = self.belonging.photos.get(job.hash)
+        if photo is None or self.belonging.stays(photo):
+            at_home = photo is not None and photo.source == storable(job.source)
+            self._known_as(job, job.person if at_home else owner)
+            return True
+        if job.hash not in self.moves:
+            if job.person == owner:
+                self.sources.setdefault(job.hash, job.source)
+            elif self._plan.syncing and self.seen[job.hash] is job:
+                self.moves[job.hash] = job.person
+                return False
+        self._known_as(job, self.moves.get(job.hash, owner))
+        return True
+
+    def _known_as(self, job: Job, owner: str) -> None:
         if owner == job.person:
             self._report.known += 1
-        elif owner is not None:
+        else:
             mistake = DuplicatePhoto(in_one_line(job.source), job.person, owner)
             self._report.refused.append(Refused(in_one_line(job.source), str(mistake)))
-        else:
-            return False
-        return True
+
+    def settle_twins(self, refused: Mapping[str, Refusal]) -> None:
+        """Say of files that hold the same as another one what came of that one.
+
+        Parameters
+        ----------
+        refused : mapping of str to Refusal
+            What was refused in this run, by hash.
+        """
+        owners = self._store.known_hashes({job.hash for job in self._twins})
+        for job in self._twins:
+            if job.hash in refused:
+                self._report.refused.append(_refused_too(job, refused[job.hash]))
+            elif job.hash in self._before:
+                self._report.refused_before.append(_refused_too(job, self._before[job.hash]))
+            else:
+                self._known_as(job, owners.get(job.hash, self.seen[job.hash].person))
+
+
+def _refused_too(job: Job, refusal: Refusal) -> Refused:
+    """Give the reason of a file that holds the same, under the name of this one."""
+    name, other = in_one_line(job.source), in_one_line(refusal.source)
+    reason = refusal.reason
+    return Refused(name, name + reason.removeprefix(other) if reason.startswith(other) else reason)
 
 
 def _by_person(jobs: Sequence[Job]) -> Iterator[list[Job]]:

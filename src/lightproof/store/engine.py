@@ -37,6 +37,10 @@ class Database(ABC):
         """Make the engine; nothing is connected yet."""
 
     @abstractmethod
+    def is_blank(self) -> bool:
+        """Whether there is nothing yet where a gallery could be; nothing is touched."""
+
+    @abstractmethod
     def prepare(self, create: bool) -> None:
         """Refuse what is no gallery, make one where there is nothing, lead an older one to the present schema."""
 
@@ -49,8 +53,23 @@ class Database(ABC):
         """Begin a transaction that no other writer can run beside."""
 
     @abstractmethod
-    def sweep(self, traces: list[bytes] | None) -> bool:
-        """Overwrite what was deleted, of which these traces may be left, or others; False if somebody is in the way."""
+    def _make_missing(self, connection: Connection) -> None:
+        """Make the tables unless they are there."""
+
+    @abstractmethod
+    def _undone(self) -> AbstractContextManager[None]:
+        """Remove what an error leaves of a gallery that was to be made."""
+
+    @abstractmethod
+    def sweep(self, traces: list[bytes] | None, patient: bool = True) -> bool:
+        """Clean away what was deleted, of which these traces may be left, or others; False if somebody is in the way.
+
+        Who is not patient does not wait for others.
+        """
+
+    @abstractmethod
+    def leftover(self, unswept: bool) -> str | None:
+        """Say in one sentence what may be left of what was deleted; None if nothing is."""
 
     @contextmanager
     def writing(self) -> Iterator[Connection]:
@@ -67,6 +86,17 @@ class Database(ABC):
             # Rolls back whatever was not committed. A server that is gone has done so itself.
             with suppress(SQLAlchemyError):
                 connection.close()
+
+    @contextmanager
+    def making(self) -> Iterator[Connection]:
+        """Give a connection to a gallery that is made if it is missing; after an error there is none."""
+        if not self.is_blank():
+            self.prepare(create=False)
+        with self._undone(), self.writing() as connection:
+            with self.words.plain(writing=True):
+                self._make_missing(connection)
+            yield connection
+        self.prepare(create=False)
 
     def close(self) -> None:
         """Let go of all connections."""

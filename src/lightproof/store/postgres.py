@@ -2,12 +2,16 @@
 
 The tables stand in the first schema of the user's search path. One writer at a time: whoever writes holds the row of
 the revision.
+
+PostgreSQL does not overwrite what it deletes. After a deletion the tables are vacuumed: the room of the deleted rows is
+free for others, and nobody can ask for them any more. Their bytes stay in the server's files until something else is
+written there, and in its log and its backups as long as those are kept.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from typing import Any, Final
 
 from sqlalchemy import Connection, Engine, create_engine, inspect, text
@@ -51,6 +55,11 @@ class PostgresDatabase(Database):
         # A server may have been started anew since the last question.
         return create_engine(place.url, connect_args=options, pool_pre_ping=True, max_overflow=-1)
 
+    def is_blank(self) -> bool:
+        """See the parent."""
+        with self.reading() as connection, self.words.plain():
+            return not self._tables(connection)
+
     def prepare(self, create: bool) -> None:
         """See the parent."""
         with self.reading() as connection, self.words.plain():
@@ -58,7 +67,8 @@ class PostgresDatabase(Database):
         if not there:
             if not create:
                 raise BadGallery(self.words.place, "a database without tables")
-            self._make()
+            with self.writing() as connection, self.words.plain(writing=True):
+                self._make_missing(connection)
         elif there != set(schema.tables.tables):
             raise BadGallery(self.words.place, "a database with other tables")
         with self.reading() as connection, self.words.plain():
@@ -70,15 +80,18 @@ class PostgresDatabase(Database):
         """Those of our names that stand where ours would; other tables in the database are left alone."""
         return set(inspect(connection).get_table_names()) & set(schema.tables.tables)
 
-    def _make(self) -> None:
-        with self.writing() as connection, self.words.plain(writing=True):
-            encoding = connection.execute(text("SHOW server_encoding")).scalar_one()
-            if encoding != "UTF8":
-                raise BadGallery(self.words.place, f"a database whose encoding is {encoding}, not UTF8")
-            connection.execute(text("SELECT pg_advisory_xact_lock(:key)"), {"key": schema.APPLICATION})
-            # Somebody else may have made it while we waited.
-            if not self._tables(connection):
-                schema.make_tables(connection)
+    def _make_missing(self, connection: Connection) -> None:
+        encoding = connection.execute(text("SHOW server_encoding")).scalar_one()
+        if encoding != "UTF8":
+            raise BadGallery(self.words.place, f"a database whose encoding is {encoding}, not UTF8")
+        connection.execute(text("SELECT pg_advisory_xact_lock(:key)"), {"key": schema.APPLICATION})
+        # Somebody else may have made it while we waited.
+        if not self._tables(connection):
+            schema.make_tables(connection)
+
+    def _undone(self) -> AbstractContextManager[None]:
+        # Tables that are made in a transaction go with it.
+        return nullcontext()
 
     @contextmanager
     def reading(self) -> Iterator[Connection]:
@@ -97,12 +110,16 @@ class PostgresDatabase(Database):
         connection.begin()
         connection.execute(_LIMITS, {"wait": str(max(1, round(self.words.timeout * 1000)))})
 
-    def sweep(self, traces: list[bytes] | None) -> bool:
-        """Clean the tables of deleted rows; what a reader still sees is left to the server's own cleaning."""
+    def sweep(self, traces: list[bytes] | None, patient: bool = True) -> bool:
+        """Vacuum the tables: the room of deleted rows is freed, not overwritten.
+
+        Rows that somebody still reads are left to the server's own cleaning, and so is all of it where the user does
+        not own the tables.
+        """
         with self.words.plain(writing=True), self.engine.connect() as connection:
             connection.execution_options(isolation_level="AUTOCOMMIT")
             try:
-                connection.execute(text(f"SET lock_timeout = {SWEEP_WAIT}"))
+                connection.execute(text(f"SET lock_timeout = {SWEEP_WAIT if patient else 1}"))
                 connection.execute(text(f"VACUUM {', '.join(schema.tables.tables)}"))
             except DBAPIError as problem:
                 if getattr(problem.orig, "sqlstate", None) != "55P03":
@@ -112,3 +129,11 @@ class PostgresDatabase(Database):
                 with suppress(DBAPIError):
                     connection.execute(text("RESET lock_timeout"))
         return True
+
+    def leftover(self, unswept: bool) -> str:
+        """See the parent."""
+        freed = " when nobody is in the way," if unswept else ""
+        return (
+            f"The rows are gone, but PostgreSQL frees deleted rows{freed} without overwriting them: bytes of them may "
+            "lie in the server's files until it uses the room again, and in its log and backups."
+        )

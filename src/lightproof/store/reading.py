@@ -12,7 +12,7 @@ from sqlalchemy import Boolean, ColumnElement, Connection, Executable, Select, f
 from lightproof.errors import UnknownPerson
 from lightproof.store.names import check_name, storable
 from lightproof.store.problems import Words
-from lightproof.store.records import Counts, NewPhoto, Person, Photo, Refusal
+from lightproof.store.records import Counts, Forgotten, NewPhoto, Person, Photo, Refusal
 from lightproof.store.schema import facts, people, photos, refused
 
 AT_ONCE: Final = 128
@@ -58,6 +58,11 @@ class View:
             raise words.damaged()
         self._seen = int(rows[0][0])
 
+    @property
+    def place(self) -> str:
+        """Where the gallery is, without any password."""
+        return self._words.place
+
     def facts(self) -> dict[str, str]:
         """All facts of the gallery, by key."""
         return dict(self._rows(select(facts.c.key, facts.c.value), (str, str)))
@@ -75,11 +80,30 @@ class View:
         wanted = check_name(name)
         for found in self._people(_PEOPLE.where(people.c.name == wanted)):
             return found
-        known = [row[0] for row in self._rows(select(people.c.name).order_by(people.c.name), (str,))]
-        raise UnknownPerson(wanted, known, what="The name", nearest=get_close_matches(wanted, known))
+        raise self._unknown(wanted)
 
-    def photos(self, name: str | None = None) -> list[Photo]:
-        """List the photos of one person, or of all; sorted by name, then by hash."""
+    def kept_of(self, name: str) -> Forgotten:
+        """How much is kept under a name: photos, and refusals, of which there may be some of nobody enrolled."""
+        wanted = check_name(name)
+        found = self._people(_PEOPLE.where(people.c.name == wanted))
+        question = select(func.count()).select_from(refused).where(refused.c.person == wanted)
+        refusals: int = self._rows(question, (int,))[0][0]
+        if not found and not refusals:
+            names = select(refused.c.person).where(refused.c.person.is_not(None)).distinct()
+            raise self._unknown(wanted, [row[0] for row in self._rows(names, (str,))])
+        return Forgotten(found[0].photos if found else 0, refusals)
+
+    def ids_of(self, names: Iterable[str]) -> dict[str, int]:
+        """Which of these people there are, and the number of each, which stays whatever they are called."""
+        distinct = dict.fromkeys(names)
+        return dict(self._among(select(people.c.name, people.c.id), people.c.name, distinct, (str, int)))
+
+    def names_of(self, ids: Iterable[int]) -> dict[int, str]:
+        """What the people with these numbers are called now."""
+        return dict(self._among(select(people.c.id, people.c.name), people.c.id, ids, (int, str)))
+
+    def photos(self, name: str | None = None, *, folder: str | None = None) -> list[Photo]:
+        """List the photos of one person, or of all, or those that came from a folder; sorted by name, then by hash."""
         table = photos.c
         # The length is read off without reading the picture.
         has_face = type_coerce(func.length(table.face).is_not(None), Boolean)
@@ -87,6 +111,8 @@ class View:
         question = select(table.id, people.c.name, *kept, has_face).join_from(photos, people)
         if name is not None:
             question = question.where(table.person == self.person(name).id)
+        if folder is not None:
+            question = question.where(table.folder == storable(folder))
         rows = self._rows(question.order_by(people.c.name, table.hash), _PHOTO)
         return [Photo(*row) for row in rows]
 
@@ -130,6 +156,10 @@ class View:
         """How many people, photos and refused photos there are."""
         numbers = [select(func.count()).select_from(table).scalar_subquery() for table in (people, photos, refused)]
         return Counts(*self._rows(select(*numbers), (int, int, int))[0])
+
+    def _unknown(self, wanted: str, others: Sequence[str] = ()) -> UnknownPerson:
+        known = [row[0] for row in self._rows(select(people.c.name).order_by(people.c.name), (str,))]
+        return UnknownPerson(wanted, known, what="The name", nearest=get_close_matches(wanted, [*known, *others]))
 
     def _people(self, question: Select[Any]) -> list[Person]:
         return [Person(*row) for row in self._rows(question.order_by(people.c.name), _PERSON)]

@@ -105,7 +105,7 @@ class Added(NamedTuple):
 
 
 class Forgotten(NamedTuple):
-    """How many photos and refusals went with a person."""
+    """How many photos and refusals there are of a person, or went with them."""
 
     photos: int
     refusals: int

@@ -11,7 +11,7 @@ import sqlite3
 import stat
 import time
 from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from typing import Final
 
@@ -102,19 +102,27 @@ class SqliteFile(Database):
             raise BadGallery(self.words.place, "one with unfinished changes in a folder that cannot be written")
         return "ro&immutable=1"
 
+    def is_blank(self) -> bool:
+        """See the parent."""
+        if not self._exists and not self.file.exists():
+            return True
+        if not self.file.stat().st_size and not any(_beside(self.file, it).exists() for it in ("-journal", "-wal")):
+            return True
+        with self.reading() as connection, self.words.plain():
+            return not self._names(connection)
+
     def prepare(self, create: bool) -> None:
         """See the parent."""
         if not self._exists and not create:
             raise BadGallery(self.words.place, "no such file")
-        if not self._exists and not self.file.parent.is_dir():
-            raise CannotWrite(self.words.place, OSError("no such folder"))
-        if not self.writable and not self._exists:
-            raise CannotWrite(self.words.place, OSError("a folder that cannot be written"))
+        if not self._exists:
+            self._check_room()
         if self.writable:
-            with self.reading() as connection, self.words.plain():
-                blank = not self._names(connection)
-            if blank:
-                self._make(create)
+            if self.is_blank():
+                if not create:
+                    raise BadGallery(self.words.place, "an empty file")
+                with self._undone(), self.writing() as connection, self.words.plain(writing=True):
+                    self._make_missing(connection)
             with self.words.plain(writing=True), closing(self._connect()) as raw:
                 self._write_ahead(raw)
             self._mode = "rw"
@@ -129,14 +137,33 @@ class SqliteFile(Database):
                 raise BadGallery(self.words.place, older)
             self._migrate()
 
-    def _make(self, create: bool) -> None:
-        if not create:
-            raise BadGallery(self.words.place, "an empty file")
-        with self.writing() as connection, self.words.plain(writing=True):
-            # Somebody else may have made it while we waited.
-            if not self._names(connection):
-                schema.make_tables(connection)
-                connection.exec_driver_sql(f"PRAGMA application_id={schema.APPLICATION}")
+    def _check_room(self) -> None:
+        """Refuse a place where no file can be made."""
+        if not self.file.parent.is_dir():
+            raise CannotWrite(self.words.place, OSError("no such folder"))
+        if not self.writable:
+            raise CannotWrite(self.words.place, OSError("a folder that cannot be written"))
+
+    def _make_missing(self, connection: Connection) -> None:
+        # Somebody else may have made it while we waited.
+        if not self._names(connection):
+            schema.make_tables(connection)
+            connection.exec_driver_sql(f"PRAGMA application_id={schema.APPLICATION}")
+
+    @contextmanager
+    def _undone(self) -> Iterator[None]:
+        if not self._exists:
+            self._check_room()
+        try:
+            yield
+        except BaseException:
+            self.close()
+            # SQLite makes the file when it connects. What somebody else has put there meanwhile is not empty.
+            with suppress(OSError):
+                if not self._exists and not self.file.stat().st_size:
+                    self.file.unlink()
+            raise
+        self._exists = True
 
     def _write_ahead(self, connection: sqlite3.Connection) -> None:
         """Switch to WAL; SQLite does not wait by itself for others who do the same."""
@@ -181,16 +208,29 @@ class SqliteFile(Database):
             raise self.words.cannot_write("a read-only file or folder")
         connection.execution_options(begin="IMMEDIATE").begin()
 
-    def sweep(self, traces: list[bytes] | None) -> bool:
-        """Empty the journal into the file; pack the file anew where pages still hold what was moved or deleted."""
+    def sweep(self, traces: list[bytes] | None, patient: bool = True) -> bool:
+        """Empty the journal into the file; pack the file anew where pages still hold what was moved or deleted.
+
+        As long as somebody reads a state from before the deletion, SQLite needs that state: it lies in the file, and in
+        the journal beside it.
+        """
         with self.words.plain(writing=True), closing(self._connect()) as connection:
-            connection.execute(f"PRAGMA busy_timeout={SWEEP_WAIT}")
+            connection.execute(f"PRAGMA busy_timeout={SWEEP_WAIT if patient else 0}")
             if not _emptied(connection):
                 return False
             if traces is not None and not has_residue(self.file, traces):
                 return True
             connection.execute("VACUUM")
             return _emptied(connection)
+
+    def leftover(self, unswept: bool) -> str | None:
+        """See the parent."""
+        if not unswept:
+            return None
+        return (
+            f"The rows are gone, but {self.words.place} may still hold bytes of them, because somebody else is reading "
+            "it or the disk has no room; they are overwritten after the next change, or when it is opened again."
+        )
 
 
 def _begin(connection: Connection) -> None:

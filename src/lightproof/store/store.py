@@ -13,7 +13,7 @@ from lightproof.store.engine import Database
 from lightproof.store.places import find_place
 from lightproof.store.postgres import PostgresDatabase
 from lightproof.store.reading import View
-from lightproof.store.records import Counts, NewPhoto, Person, Photo, Refusal
+from lightproof.store.records import Counts, Forgotten, NewPhoto, Person, Photo, Refusal
 from lightproof.store.sqlite import SqliteFile
 from lightproof.store.writing import Change
 
@@ -28,8 +28,10 @@ class Store:
     has connections of its own. Each reading method sees one state of the gallery; ``with store.reading() as view``
     gives the same methods on one state together. ``with store.writing() as change`` changes everything or nothing.
 
-    What a change deletes is overwritten after it is committed. Where a reader is in the way, this is tried again after
-    the next change, when the store is closed, and when the gallery is opened again.
+    What a change deletes is overwritten after it is committed. A reader elsewhere who still sees it delays that: the
+    gallery is then marked as :attr:`unswept`, and it is tried again after the next change and at the next opening,
+    whoever makes them, and when this store is closed. PostgreSQL frees the room of what is deleted and does not
+    overwrite it; :meth:`leftover` says so.
 
     Parameters
     ----------
@@ -39,7 +41,7 @@ class Store:
     def __init__(self, database: Database) -> None:
         self._database = database
         self._closed = False
-        self._unswept: str | None = None
+        self._mark: str | None = None
 
     @classmethod
     def open(cls, place: str | os.PathLike[str], *, create: bool = True, timeout: float = TIMEOUT) -> Store:
@@ -58,19 +60,41 @@ class Store:
         -------
         Store
         """
-        if not isinstance(timeout, int | float) or not 0 <= timeout < float("inf"):
-            raise BadParameter("a gallery", "timeout", "a number of seconds", timeout)
-        found = find_place(place)
-        database = SqliteFile(found, timeout) if found.file else PostgresDatabase(found, timeout)
+        database = _database_at(place, timeout)
         store = cls(database)
         try:
             database.prepare(create)
-            store._unswept = store.facts().get("unswept")
+            store._mark = store.facts().get("unswept")
             store._sweep()
         except BaseException:
             database.close()
             raise
         return store
+
+    @classmethod
+    @contextmanager
+    def making(cls, place: str | os.PathLike[str], *, timeout: float = TIMEOUT) -> Iterator[Change]:
+        """Make a gallery and fill it, in one change: after an error there is nothing that was not there before.
+
+        Where a gallery is there already, the change is one of it.
+        """
+        database = _database_at(place, timeout)
+        try:
+            with database.making() as connection:
+                change = Change(connection, database.words)
+                yield change
+                change.finish()
+        finally:
+            database.close()
+
+    @staticmethod
+    def exists(place: str | os.PathLike[str], *, timeout: float = TIMEOUT) -> bool:
+        """Whether anything is there: not where :meth:`open` would make a gallery; nothing is made or changed."""
+        database = _database_at(place, timeout)
+        try:
+            return not database.is_blank()
+        finally:
+            database.close()
 
     @property
     def place(self) -> str:
@@ -95,20 +119,28 @@ class Store:
         with self._database.writing() as connection:
             change = Change(connection, self._database.words)
             yield change
-            change.finish()
-        # What an earlier sweep did not reach is not known by its traces any more.
-        traces = None if self._unswept else change.traces
-        self._unswept = change.mark if change.erased else self._unswept
-        self._sweep(traces)
+            mark = change.finish()
+        self._mark = mark
+        # Whoever deleted nothing does not wait for others on account of those who did.
+        self._sweep(change.traces, patient=change.erased)
 
-    def _sweep(self, traces: list[bytes] | None = None) -> None:
-        mark = self._unswept
+    def _sweep(self, traces: list[bytes] | None = None, patient: bool = True) -> None:
+        mark = self._mark
         # The change is made and stands, whatever comes now; the mark in the gallery says that this is still to do.
         with suppress(LightproofError):
-            if mark is not None and self._database.sweep(traces):
+            if mark is not None and self._database.sweep(traces, patient):
                 with self._database.writing() as connection:
                     Change(connection, self._database.words).swept(mark)
-                self._unswept = None
+                self._mark = None
+
+    @property
+    def unswept(self) -> bool:
+        """Whether something that was deleted, by whomever, could not be cleaned away yet."""
+        return "unswept" in self.facts()
+
+    def leftover(self) -> str | None:
+        """Say in one sentence what may be left of the bytes that were deleted, and until when; None if nothing is."""
+        return self._database.leftover(self.unswept)
 
     def facts(self) -> dict[str, str]:
         """See :meth:`View.facts`."""
@@ -130,10 +162,15 @@ class Store:
         with self.reading() as view:
             return view.person(name)
 
-    def photos(self, name: str | None = None) -> list[Photo]:
+    def kept_of(self, name: str) -> Forgotten:
+        """See :meth:`View.kept_of`."""
+        with self.reading() as view:
+            return view.kept_of(name)
+
+    def photos(self, name: str | None = None, *, folder: str | None = None) -> list[Photo]:
         """See :meth:`View.photos`."""
         with self.reading() as view:
-            return view.photos(name)
+            return view.photos(name, folder=folder)
 
     def known_hashes(self, hashes: Iterable[str]) -> dict[str, str]:
         """See :meth:`View.known_hashes`."""
@@ -180,3 +217,10 @@ class Store:
         self, kind: type[BaseException] | None, problem: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.close()
+
+
+def _database_at(place: str | os.PathLike[str], timeout: float) -> Database:
+    if not isinstance(timeout, int | float) or not 0 <= timeout < float("inf"):
+        raise BadParameter("a gallery", "timeout", "a number of seconds", timeout)
+    found = find_place(place)
+    return SqliteFile(found, timeout) if found.file else PostgresDatabase(found, timeout)

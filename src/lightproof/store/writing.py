@@ -2,65 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from typing import Any, Final, TypeVar
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
 
-from sqlalchemy import ColumnElement, Connection, CursorResult, Executable, delete, exists, func, insert, select, update
+from sqlalchemy import ColumnElement, delete, exists, insert, select, update
 
-from lightproof.errors import BadParameter, DuplicatePhoto, LightproofError, NameTaken
+from lightproof.errors import BadParameter, DuplicatePhoto, NameTaken
 from lightproof.store.names import check_name, storable
-from lightproof.store.problems import Words
-from lightproof.store.reading import IN_ONE_QUESTION, Kinds, View
 from lightproof.store.records import Added, Forgotten, NewPhoto, Refusal, Removed
-from lightproof.store.residue import HEAD, traces
 from lightproof.store.rows import check_kind, photo_row, refusal_row
-from lightproof.store.schema import OWN_FACTS, facts, now, people, photos, refused
-
-MANY: Final = 50
-"""Where more photos than this are deleted, their traces are not looked for one by one."""
-
-_MAYBE_STR, _MAYBE_BYTES = (str, type(None)), (bytes, type(None))
-
-T = TypeVar("T")
+from lightproof.store.schema import OWN_FACTS, now, people, photos, refused
+from lightproof.store.statements import Statements
 
 
-class Change(View):
-    """A change that is being made; it reads what it has written so far, and nobody else does.
+class Change(Statements):
+    """A change that is being made.
 
     Made by :meth:`Store.writing`, which commits it at the end of its block. Whenever the photos of a person change, the
     joint template of that person is dropped; :meth:`set_spans` gives the new one.
-
-    Parameters
-    ----------
-    connection : Connection
-        In a transaction that no other writer runs beside.
-    words : Words
-
-    Attributes
-    ----------
-    erased : bool
-        Whether anything was deleted of which nothing may be left.
-    traces : list of bytes, or None
-        What to look for then; None if it is too much.
     """
-
-    # On PostgreSQL this is where a writer waits for others.
-    _REVISION = View._REVISION.with_for_update()
-    _WRITES = True
-
-    def __init__(self, connection: Connection, words: Words) -> None:
-        self._broken: LightproofError | None = None
-        super().__init__(connection, words)
-        self._next = self._seen + 1
-        self._changed = False
-        self.erased = False
-        self.traces: list[bytes] | None = []
 
     def add_person(self, name: str) -> None:
         """Enroll somebody without photos; :class:`~lightproof.errors.NameTaken` if somebody is called so."""
         name = check_name(name)
-        if self._ids([name]):
+        if self.ids_of([name]):
             raise NameTaken(name)
         self._do(insert(people), {"name": name, "revision": self._next, "added": now()})
 
@@ -125,7 +90,7 @@ class Change(View):
     def set_spans(self, spans: Mapping[str, bytes | None]) -> None:
         """Keep the joint templates of many people's photos."""
         wanted = {check_name(name): span for name, span in spans.items()}
-        ids = self._ids(wanted)
+        ids = self.ids_of(wanted)
         for name, span in wanted.items():
             check_kind("set_spans", "span", span, bytes | None)
             person = ids[name] if name in ids else self.person(name).id
@@ -136,21 +101,23 @@ class Change(View):
         person, new = self.person(old), check_name(new, "The new name")
         if new == person.name:
             return
-        if self._ids([new]):
+        if self.ids_of([new]):
             raise NameTaken(new)
         self._do(update(people).where(people.c.id == person.id).values(name=new, revision=self._next))
         self._do(update(refused).where(refused.c.person == person.name).values(person=new))
         self._erase(person.name)
 
     def forget(self, name: str) -> Forgotten:
-        """Delete a person with all photos, and the refusals under that name."""
-        person = self.person(name)
-        self._erase_photos(photos.c.person, [person.id], person.photos)
-        self._erase_people([person.id])
-        self._do(delete(photos).where(photos.c.person == person.id))
-        self._do(delete(people).where(people.c.id == person.id))
-        refusals = self._drop_refusals(refused.c.person, [person.name])
-        return Forgotten(person.photos, refusals)
+        """Delete a person with all photos, and the refusals under that name; there may be nothing but those."""
+        kept = self.kept_of(name)
+        name = check_name(name)
+        for number in self.ids_of([name]).values():
+            self._erase_photos(photos.c.person, [number], kept.photos)
+            self._erase_people([number])
+            self._do(delete(photos).where(photos.c.person == number))
+            self._do(delete(people).where(people.c.id == number))
+        self._drop_refusals(refused.c.person, [name])
+        return kept
 
     def remove_photos(self, hashes: Iterable[str]) -> Removed:
         """Delete photos by their hashes; a person of whom no photo is left goes too. Unknown hashes are left out."""
@@ -158,7 +125,7 @@ class Change(View):
         if not gone:
             return Removed(0, [])
         self._erase_photos(photos.c.hash, gone, len(gone))
-        ids = self._ids(gone.values())
+        ids = self.ids_of(gone.values())
         # The joint templates are made of the photos that go.
         self._erase_people(ids.values())
         self._each(list(gone), lambda some: delete(photos).where(photos.c.hash.in_(some)))
@@ -169,6 +136,16 @@ class Change(View):
         self._drop_refusals(refused.c.person, list(empty.values()))
         self._touch([person for person in ids.values() if person not in empty])
         return Removed(len(gone), sorted(empty.values()))
+
+    def refile(self, sources: Mapping[str, str]) -> None:
+        """Take note that the files of photos, by hash, are called otherwise now."""
+        question = select(photos.c.hash, photos.c.source)
+        before = dict(self._among(question, photos.c.hash, sources, (str, (str, type(None)))))
+        for number, old in before.items():
+            new = storable(sources[number])
+            if new != old:
+                self._do(update(photos).where(photos.c.hash == number).values(source=new))
+                self._erase(old)
 
     def remember_refusals(self, refusals: Iterable[Refusal]) -> int:
         """Remember photos that could not be enrolled, in place of what was known of them; return how many."""
@@ -192,107 +169,22 @@ class Change(View):
             self._put(key, value)
             self._changed = True
 
-    def finish(self) -> None:
-        """Count the change; called once, before the commit."""
-        with self._unbroken():
-            if self._changed:
-                self._put("revision", str(self._next))
-            if self.erased:
-                self._put("unswept", self.mark)
-
-    @property
-    def mark(self) -> str:
-        """What the gallery says as long as this change may have left traces."""
-        return str(self._next)
-
-    def swept(self, mark: str) -> None:
-        """Take note that no traces are left of the change with this mark; those of a later change may be."""
-        self._run(delete(facts).where(facts.c.key == "unswept", facts.c.value == mark))
-
     def _insert_photos(self, rows: dict[str, dict[str, Any]]) -> None:
         """Add checked photos, whose person is given by name; make the people who are missing."""
         if not rows:
             return
         day = now()
         names = dict.fromkeys(row["person"] for row in rows.values())
-        ids = self._ids(names)
+        ids = self.ids_of(names)
         self._touch(list(ids.values()))
         if missing := [name for name in names if name not in ids]:
             self._do(insert(people), [{"name": name, "revision": self._next, "added": day} for name in missing])
-            ids |= self._ids(missing)
+            ids |= self.ids_of(missing)
         self._do(insert(photos), [{**row, "person": ids[row["person"]], "added": day} for row in rows.values()])
         self._each(list(rows), lambda some: delete(refused).where(refused.c.hash.in_(some)))
 
     def _drop_refusals(self, column: ColumnElement[Any], values: Sequence[str]) -> int:
-        for row in self._among(select(refused.c.hash, refused.c.source), column, values, (str, str)):
+        question = select(refused.c.hash, refused.c.person, refused.c.source, refused.c.reason)
+        for row in self._among(question, column, values, (str, (str, type(None)), str, str)):
             self._erase(*row)
         return self._each(values, lambda some: delete(refused).where(column.in_(some)))
-
-    def _erase(self, *values: str | bytes | None) -> None:
-        self.erased = True
-        if self.traces is not None:
-            self.traces += traces(*values)
-
-    def _erase_photos(self, column: ColumnElement[Any], values: Iterable[object], count: int) -> None:
-        self.erased = True
-        if count > MANY:
-            self.traces = None
-        if self.traces is not None:
-            question = select(photos.c.hash, photos.c.source, func.substr(photos.c.template, 1, HEAD))
-            for row in self._among(question, column, values, (str, _MAYBE_STR, bytes)):
-                self._erase(*row)
-
-    def _erase_people(self, ids: Iterable[int]) -> None:
-        if self.traces is not None:
-            question = select(people.c.name, func.substr(people.c.span, 1, HEAD))
-            for row in self._among(question, people.c.id, ids, (str, _MAYBE_BYTES)):
-                self._erase(*row)
-
-    def _put(self, key: str, value: str | None) -> None:
-        key = storable(key)
-        if value is None:
-            self._run(delete(facts).where(facts.c.key == key))
-        # The row of the revision must stay the same row: on PostgreSQL other writers wait for it.
-        elif not self._run(update(facts).where(facts.c.key == key).values(value=storable(value))):
-            self._run(insert(facts), {"key": key, "value": storable(value)})
-
-    def _ids(self, names: Iterable[str]) -> dict[str, int]:
-        distinct = dict.fromkeys(names)
-        return dict(self._among(select(people.c.name, people.c.id), people.c.name, distinct, (str, int)))
-
-    def _touch(self, persons: list[int]) -> None:
-        """Mark people as changed by this revision; their joint template is of the photos before."""
-        news = {"revision": self._next, "span": None}
-        self._each(persons, lambda some: update(people).where(people.c.id.in_(some)).values(news))
-
-    def _each(self, values: Sequence[T], make: Callable[[Sequence[T]], Executable]) -> int:
-        """Change rows whose column is among many values, some values at a time."""
-        return sum(self._do(make(values[i : i + IN_ONE_QUESTION])) for i in range(0, len(values), IN_ONE_QUESTION))
-
-    def _do(self, statement: Executable, rows: Any = None) -> int:
-        """Change rows; return how many."""
-        count = self._run(statement, rows)
-        self._changed = self._changed or count != 0
-        return count
-
-    def _run(self, statement: Executable, rows: Any = None) -> int:
-        with self._unbroken(), self._words.plain(writing=self._WRITES):
-            result = self._connection.execute(statement, rows)
-            # Unlike a question, a statement that changes rows always has a cursor.
-            assert isinstance(result, CursorResult)
-            return result.rowcount
-
-    def _rows(self, question: Executable, kinds: Kinds) -> Sequence[Any]:
-        with self._unbroken():
-            return super()._rows(question, kinds)
-
-    @contextmanager
-    def _unbroken(self) -> Iterator[None]:
-        """After an error of the database, a part may be undone already; whatever came then would stand alone."""
-        if self._broken is not None:
-            raise self._broken
-        try:
-            yield
-        except LightproofError as problem:
-            self._broken = problem
-            raise

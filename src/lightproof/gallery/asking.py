@@ -1,0 +1,179 @@
+"""A gallery that is asked: the half of :class:`~lightproof.gallery.Gallery` that changes nothing."""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+from lightproof.advice import Advice, advise
+from lightproof.errors import BadParameter, UnknownPerson
+from lightproof.explain import Explanation, explain
+from lightproof.gallery import comparing, founding
+from lightproof.gallery.answers import Answer, Verification
+from lightproof.gallery.calibration import FAR, Calibration
+from lightproof.gallery.register import Register
+from lightproof.gallery.taking import Face, Photo, called, light_of, take, way_of
+from lightproof.matcher import Matcher
+from lightproof.people import People
+from lightproof.store import Person, Store
+from lightproof.types import is_whole
+
+
+class Asking:
+    """People who are enrolled, and answers about photos.
+
+    Parameters
+    ----------
+    store : Store
+        What is kept.
+    settings : dict
+        What the templates are made with.
+    keep : bool
+        Whether faces are kept.
+    """
+
+    def __init__(self, store: Store, settings: dict[str, Any], keep: bool) -> None:
+        self._store = store
+        self._way = way_of(settings, keep=keep)
+        self._register = Register(store, self._way)
+
+    def identify(self, photo: Photo, top: int = 5, *, cropped: bool = False, far: float | None = None) -> Answer:
+        """Tell who is on a photo, or that it is a stranger.
+
+        Parameters
+        ----------
+        photo : str, Path, bytes or ndarray of shape (h, w)
+            A photograph as a file, a face as an array.
+        top : int
+            How many candidates to name at most.
+        cropped : bool
+            Whether the file is a face already.
+        far : float, optional
+            Share of strangers that may be accepted; that of :meth:`calibrate` by default, or 0.001.
+        """
+        return self.identify_face(take(photo, cropped), top, far=far)
+
+    def identify_face(self, face: Face, top: int = 5, *, far: float | None = None) -> Answer:
+        """Tell who a face is; see :meth:`identify`."""
+        if not is_whole(top, 1):
+            raise BadParameter("identify", "top", "a whole number of at least 1", top)
+        known = self.calibration()
+        asked = comparing.far_asked("identify", far, known)
+        found = comparing.candidates(face, self.everybody(), self.matcher, known)
+        return comparing.answer(found, top, asked, known)
+
+    def verify(
+        self, photo: Photo, other: Photo | None = None, *, person: str | None = None, cropped: bool = False,
+        far: float | None = None,
+    ) -> Verification:  # fmt: skip
+        """Tell whether a photo shows the same person as another photo, or as somebody enrolled.
+
+        Two photos are compared alone, whoever is enrolled.
+
+        Parameters
+        ----------
+        photo, other : str, Path, bytes or ndarray of shape (h, w)
+        person : str, optional
+            Somebody enrolled, in place of ``other``.
+        cropped : bool
+            Whether files are faces already.
+        far : float, optional
+            Share of other people that may be accepted.
+        """
+        if (other is None) == (person is None):
+            raise BadParameter("verify", "other", "given unless `person` is", other)
+        known = self.calibration()
+        asked = comparing.far_asked("verify", far, known)
+        probe = take(photo, cropped, called(photo, 0))
+        if other is not None:
+            found = comparing.with_photo(probe, take(other, cropped, called(other, 1)), self.matcher)
+        else:
+            assert person is not None
+            found = comparing.with_person(probe, person, self.everybody(), self.matcher, known)
+        return comparing.verdict(found, asked)
+
+    def explain(
+        self, photo: Photo, person: str | None = None, against: str | None = None, *, cropped: bool = False
+    ) -> Explanation:
+        """Show which patches of a photo speak for somebody, and against.
+
+        Parameters
+        ----------
+        photo : str, Path, bytes or ndarray of shape (h, w)
+        person : str, optional
+            The best match by default.
+        against : str, optional
+            "Why this person and not that one": the difference of the two maps.
+        cropped : bool
+            Whether the file is a face already.
+        """
+        people = self.everybody()
+        if not people.spans:
+            raise UnknownPerson(person, [], what="The person")
+        face = take(photo, cropped)
+        if person is None:
+            person = comparing.candidates(face, people, self.matcher, self.calibration())[0].name
+        other = None if against is None else comparing.among(people, against)
+        return explain(self.matcher, people, face.image, comparing.among(people, person), other)
+
+    def people(self) -> list[Person]:
+        """Return everybody enrolled, by name."""
+        return self._store.people()
+
+    def everybody(self) -> People:
+        """Return the templates of everybody who is enrolled now."""
+        return self._register.everybody()
+
+    def calibration(self) -> Calibration:
+        """Return what calibration found; what is usual where there was none."""
+        return Calibration.read(self._store.facts().get("calibration"), FAR, self.place)
+
+    def advice(self, name: str) -> Advice:
+        """Say which lights the photos of somebody lack, and which one to add."""
+        return advise(name, [light or (None, None) for light in self.lights(name)])
+
+    def lights(self, name: str) -> list[tuple[float, float] | None]:
+        """Azimuth and elevation of the light on each photo of somebody; None where it cannot be told."""
+        return [light_of(photo.light, self.place) for photo in self._store.photos(name)]
+
+    def leftover(self) -> str | None:
+        """Say in one sentence what may be left of what was forgotten, and until when; None if nothing is.
+
+        In a file, what is deleted is overwritten at once unless somebody else is reading the gallery. On PostgreSQL the
+        room of deleted rows is freed and not overwritten.
+        """
+        return self._store.leftover()
+
+    def close(self) -> None:
+        """Let go of the file, or of the server."""
+        self._store.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *problem: object) -> None:
+        self.close()
+
+    @property
+    def store(self) -> Store:
+        """What is kept."""
+        return self._store
+
+    @property
+    def place(self) -> str:
+        """Where the gallery is, without a password."""
+        return self._store.place
+
+    @property
+    def matcher(self) -> Matcher:
+        """What makes templates and compares, under the settings of this gallery."""
+        return self._way.matcher
+
+    @property
+    def preset(self) -> str | None:
+        """The preset of the templates, if they have one."""
+        return founding.preset_of(self._way.settings)
+
+    @property
+    def keeps_photos(self) -> bool:
+        """Whether the faces of new photos are kept."""
+        return self._way.keep
