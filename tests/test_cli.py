@@ -100,8 +100,8 @@ def test_an_incomplete_yale_folder_says_what_is_missing(tmp_path):
         ("reproduce yale --budget 5", "given together with --deep or a network among --methods; got 5.0."),
         ("reproduce yale --budget inf", "`budget` of reproduce must be more than 0 minutes; got inf."),
         ("reproduce yale --frames ,", "one of full, interior, outer; got ','."),
-        ("reproduce yale", "--data must be given: the folder with yale; got nothing."),
-        ("reproduce folder", "--data must be given: the folder with your photos; got nothing."),
+        ("reproduce yale", "`--data` of yale must be the folder with yale; got None."),
+        ("reproduce folder", "`--data` of folder must be the folder with your photos; got None."),
         ("reproduce ar --cropped", "`cropped` of reproduce must be given for the table folder alone; got 'ar'."),
         ("sweep --cropped", "`cropped` of sweep must be given for the table folder alone; got 'rendered'."),
         ("reproduce ar --end-to-end", "must be given for the tables yale and rendered; got 'ar'."),
@@ -119,7 +119,7 @@ def test_an_incomplete_yale_folder_says_what_is_missing(tmp_path):
 def test_a_wrong_word_is_one_sentence_before_anything_is_read(tmp_path, arguments, sentence, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(sys, "argv", ["lightproof", *arguments.split()])
-    with pytest.raises(SystemExit, match="1"):
+    with pytest.raises(SystemExit, match="2"):
         cli.main()
     said = capsys.readouterr()
     assert said.out == ""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import shutil
 import sys
+from pathlib import Path
 
 import pytest
 from PIL import Image
@@ -76,6 +77,70 @@ def test_a_gallery_is_asked_instead(call, folder, tmp_path):
     assert "enrolled: a gallery of 2 people. Among strangers: 2 people enrolled, 2 people left out." in out
 
 
+@pytest.fixture
+def asked(folder, tmp_path):
+    """A gallery of two people, a front photo of each."""
+    with Gallery.open(tmp_path / "some.gallery", preset="fast") as gallery:
+        for person in ("person-00", "person-01"):
+            gallery.enroll(person, [sorted((folder / person).iterdir())[0]], cropped=True)
+    return tmp_path / "some.gallery"
+
+
+@pytest.mark.parametrize("person", ["person-01", "person-02"])
+@pytest.mark.parametrize("photos", [1, 2])
+def test_a_gallery_is_asked_about_one_person_known_or_not(call, folder, asked, tmp_path, person, photos):
+    (tmp_path / "new" / person).mkdir(parents=True)
+    for photo in sorted((folder / person).iterdir())[1 : 1 + photos]:
+        shutil.copy(photo, tmp_path / "new" / person)
+    code, out, err = call("new", "--cropped", "--gallery", asked, "--json", "rows.json")
+    assert code == 0, err
+    said = " ".join(out.split())
+    known = person == "person-01"
+    assert f"of 1 person; enrolled: a gallery of 2 people. There are {'no' if known else 'only'} strangers" in said
+    assert "A dash: not available, since there was nothing to ask." in said
+    measured = {row["measure"] for row in json.loads(Path("rows.json").read_text()) if row["row"] == "figure"}
+    assert measured == ({"rank-1", "equal error", "found", "misnamed"} if known else {"strangers accepted"})
+    page = Path("lightproof-evaluate/report.html").read_text()
+    assert "Among strangers, 1 % of whom may pass" in page
+    # Where only one picture of somebody is at hand, no other one can be shown.
+    for card in page.split("asked about")[1:]:
+        assert card.count("<img") <= photos
+
+
+def test_a_folder_without_a_photo_is_one_sentence(call, asked, tmp_path):
+    (tmp_path / "new" / "person-01").mkdir(parents=True)
+    (tmp_path / "new" / "person-01" / "a.png").write_bytes(b"no picture")
+    code, out, err = call("new", "--cropped", "--gallery", asked)
+    assert (code, out) == (1, "")
+    assert "must be a folder with a folder of pictures for each person (name/photo.jpg); got 0 people" in err
+    assert err.count("\n") == 1
+
+
+@pytest.mark.parametrize("words", [("--preset", "fast"), ("--photos", "2"), ("--draws", "3")])
+def test_how_to_enroll_is_a_wrong_call_with_a_gallery(call, folder, asked, words):
+    code, out, err = call(folder, "--cropped", "--gallery", asked, *words)
+    assert (code, out) == (2, "")
+    assert f"`{words[0][2:]}` of evaluate must be given without --gallery; got " in err
+
+
+def test_the_variable_of_the_other_commands_does_not_change_what_is_evaluated(call, folder, asked, monkeypatch):
+    monkeypatch.setenv("LIGHTPROOF_GALLERY", str(asked))
+    code, out, _ = call(folder, "--cropped", "--preset", "fast", "--draws", 1)
+    assert code == 0
+    assert "enrolled: 1 photo a person, preset fast." in out
+
+
+def test_names_that_are_no_text_or_move_the_cursor_are_made_harmless(call, folder, tmp_path):
+    shutil.copytree(folder, tmp_path / "album")
+    for name in ("\udcff\udcfe", "\x1b[31mred\n"):
+        shutil.copytree(folder / "person-00", tmp_path / "album" / name)
+    (tmp_path / "album" / "person-01" / "a\x1b[2Jb.png").write_bytes(b"no picture")
+    code, out, err = call("album", "--cropped", "--preset", "fast", "--draws", 1, "--json", "rows.json")
+    assert code == 0
+    assert "\x1b" not in out + err
+    assert Path("lightproof-evaluate/report.html").exists()
+
+
 def test_a_gallery_that_is_not_there_is_not_made(call, folder, tmp_path):
     code, out, err = call(folder, "--cropped", "--gallery", "none.gallery")
     assert (code, out) == (1, "")
@@ -115,3 +180,4 @@ def test_help_shows_an_example(call):
     code, out, _ = call("--help")
     assert code == 0
     assert "Example: lightproof evaluate photos --photos 2" in out
+    assert "LIGHTPROOF_GALLERY is not used" in " ".join(out.replace("│", " ").split())

@@ -308,7 +308,7 @@ def test_several_faces_are_refused_on_request(photos_extra, album, call, tmp_pat
     code, _, err = call("crop", album / "two.png", "--several", "refuse", "--out", tmp_path)
     assert (code, len(complaints(err)), list(tmp_path.iterdir())) == (1, 1, [])
     code, _, err = call("crop", album / "two.png", "--several", "refuse", "--all", "--out", tmp_path)
-    assert code == 1
+    assert code == 2
     assert complaints(err) == ["lightproof: `several` of crop must be given without --all; got 'refuse'."]
 
 

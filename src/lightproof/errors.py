@@ -23,7 +23,7 @@
         └── MissingExtra                   a package that is installed only on request
 
 Every sentence says what is wrong, where, what is legal and what came. The command line shows it without a
-traceback and ends with exit code 1.
+traceback and ends with exit code 1, or 2 where the call itself is wrong.
 """
 
 from __future__ import annotations

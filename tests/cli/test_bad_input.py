@@ -19,7 +19,6 @@ from lightproof.errors import CannotWrite
 from lightproof.gallery import Gallery
 from lightproof.store import Change, Store, schema, sqlite
 from tests.cli.conftest import complaints, people_in, state
-from tests.hostile import write_hostile_files
 
 PHOTO, OTHER, STRANGER = "photo.png", "other.png", "new.png"
 
@@ -242,7 +241,7 @@ def test_a_place_for_the_rows_is_checked_before_the_work(desk, call, here):
 def test_a_place_that_is_none_is_refused_and_no_password_shown(desk, call, here, place):
     for arguments in EVERY.values():
         code, out, err = call(*arguments, "--gallery", place)
-        assert (code, out) == (1, "")
+        assert (code, out) == (2, "")
         assert "`place` of a gallery must be a file name, sqlite:///FILE or postgresql://" in complaints(err)[0]
         assert "secret" not in err
 
@@ -252,54 +251,6 @@ def test_a_name_may_hold_signs_of_a_formula(desk, call):
     assert call("rename", "Ben", "100 $")[0] == 0
     code, _, err = call("explain", PHOTO, "--cropped", "--against", "100 $", "--out", "why.png")
     assert (code, err) == (0, "")
-
-
-# ------------------------------------------------------------------------------------------------------ broken photos
-
-
-@pytest.fixture(scope="module")
-def hostile(tmp_path_factory):
-    return write_hostile_files(tmp_path_factory.mktemp("hostile"))
-
-
-def test_every_hostile_file_is_refused_by_enroll(desk, hostile, call, here):
-    assert len(hostile) >= 300
-    before = state(here)
-    for path in hostile:
-        code, out, err = call("enroll", "Eve", path, "--cropped")
-        assert (code, out, len(complaints(err))) == (1, "", 1), path.name
-        assert " must be " in err, path.name
-    assert state(here) == before
-
-
-@pytest.mark.parametrize("arguments", [["verify", PHOTO], ["explain", "--out", "why.png"]])
-def test_every_hostile_file_is_refused_by(desk, hostile, call, here, arguments):
-    # One file of each kind: the door is the same as that of enroll.
-    kinds = {path.suffix + path.name[:1]: path for path in hostile}
-    for path in kinds.values():
-        refused(call, here, [*arguments, path, "--cropped"], " must be ")
-
-
-@pytest.mark.parametrize("cropped", [True, False])
-def test_all_hostile_files_at_once_are_one_sentence_each(desk, hostile, call, here, cropped, request):
-    if not cropped:
-        request.getfixturevalue("photos_extra")
-    before = state(here)
-    code, out, err = call("identify", *hostile, *["--cropped"] * cropped)
-    assert (code, out) == (1, "")
-    assert len(complaints(err)) == len(hostile)
-    assert state(here) == before
-
-
-def test_a_folder_of_hostile_files_enrolls_nobody(desk, call, here):
-    hostile = write_hostile_files(here / "bad" / "Eve")
-    before = people_in(desk)
-    code, _, err = call("enroll", "--folder", "bad", "--cropped", "--jobs", "1")
-    assert code == 1
-    said = [line for line in err.splitlines() if line.startswith("lightproof: ")]
-    assert all(line.endswith(".") for line in said)
-    assert len(said) >= 0.9 * len(hostile)
-    assert people_in(desk) == before
 
 
 # --------------------------------------------------------------------------------------------------------- interrupts
@@ -367,7 +318,7 @@ def test_after_a_real_ctrl_c_the_gallery_is_whole_and_the_same_command_goes_on(h
     if child.returncode == 0:
         pytest.skip("this machine was faster than the interrupt")
     assert (child.returncode, out) == (130, "")
-    assert "Stopped. What is enrolled is whole; the same command goes on from there.\n" in err
+    assert err == "Stopped. What is enrolled is whole; the same command goes on from there.\n"
     kept = len(people_in(here / "people.gallery"))
     assert 0 < kept < 240
     code, out, _ = call(*arguments[:-1], 1)

@@ -88,9 +88,10 @@ def test_what_a_gallery_is_made_with_cannot_be_changed_by_enrolling(gallery, sho
     [
         (["enroll"], 2, "NAME and at least one PHOTO must be given, or --folder DIR."),
         (["enroll", "Ada"], 2, "NAME and at least one PHOTO must be given, or --folder DIR."),
-        (["enroll", "Ada", "a.png", "--folder", "."], 1, "`folder` of enroll must be given without a name and photos"),
-        (["enroll", "Ada", "a.png", "--retry"], 1, "`retry` of enroll must be given together with --folder"),
-        (["enroll", "--folder", ".", "--jobs", "0"], 1, "`jobs` of enroll must be a number of processes"),
+        (["enroll", "Ada", "a.png", "--folder", "."], 2, "`folder` of enroll must be given without a name and photos"),
+        (["enroll", "Ada", "a.png", "--retry"], 2, "`retry` of enroll must be given together with --folder"),
+        (["enroll", "Ada", "a.png", "--dry-run"], 2, "`dry-run` of enroll must be given together with --folder"),
+        (["enroll", "--folder", ".", "--jobs", "0"], 2, "`jobs` of enroll must be a number of processes"),
         (["enroll", "Ada", "a.png", "--preset", "paper"], 2, "'paper' is not one of 'robust', 'fast'"),
         (["sync"], 2, "Missing argument 'DIR'"),
         (["forget"], 2, "Missing argument 'NAME"),
@@ -294,5 +295,7 @@ def test_several_are_forgotten_together_or_not_at_all(gallery, call, here):
     assert state(here) == before
     code, out, _ = call("forget", "Ada", "Ben", "Ada", "--yes", "--json", "-")
     assert code == 0
-    assert json.loads(out) == [{"name": "Ada", "photos": 2}, {"name": "Ben", "photos": 2}]
+    assert json.loads(out) == [
+        {"name": name, "photos": 2, "refusals": 0, "overwritten": True} for name in ("Ada", "Ben")
+    ]
     assert people_in(gallery) == {"Cleo": 2, "Dan": 2}

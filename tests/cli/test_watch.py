@@ -116,7 +116,7 @@ def test_a_watch_ends_after_some_seconds_or_with_ctrl_c(gallery, pictures, call,
 @pytest.mark.parametrize("seconds", ["0", "-1", "nan", "inf"])
 def test_a_watch_of_no_time_is_refused(gallery, call, seconds):
     code, _, err = call("watch", "--seconds", seconds)
-    assert code == 1
+    assert code == 2
     assert complaints(err)[0].startswith("lightproof: `seconds` of watch must be more than 0; got ")
 
 
@@ -172,6 +172,27 @@ def test_a_film_is_watched_to_its_end(film, gallery, call):
     code, out, err = call("watch", "--camera", "film.avi", "--cropped")
     assert (code, err) == (0, "")
     assert [line.split()[2] for line in out.splitlines()] == ["Ada", "unknown"]
+
+
+@pytest.mark.parametrize("share", [0.01, 0.05, 0.2, 0.4, 0.6, 0.8, 0.95])
+@pytest.mark.parametrize("rest", [b"", bytes(50_000), b"\xff" * 50_000], ids=["cut", "zeros", "ones"])
+def test_a_broken_film_is_watched_as_far_as_it_goes_or_refused(film, gallery, call, here, raw_stderr, share, rest):
+    whole = film.read_bytes()
+    film.write_bytes(whole[: int(share * len(whole))] + rest)
+    before = state(here)
+    code, _, err = call("watch", "--camera", "film.avi", "--cropped")
+    said = complaints(err)
+    assert (code, len(said)) in ((0, 0), (1, 1))
+    assert all("film.avi must be a " in line for line in said)
+    raw_stderr.seek(0)
+    assert raw_stderr.read() == b""
+    assert state(here) == before
+
+
+def test_a_picture_is_no_film(cv2, gallery, shots, call):
+    code, out, err = call("watch", "--camera", shots / "Ada" / "front.png", "--cropped")
+    assert (code, out) == (1, "")
+    assert complaints(err)[0].endswith("front.png must be a camera or a film of 3 or more pictures; got 1.")
 
 
 @pytest.mark.parametrize(

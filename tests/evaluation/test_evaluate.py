@@ -11,9 +11,11 @@ import pytest
 from lightproof.datasets import FaceSet, make_relit_faces
 from lightproof.errors import BadImage, BadLabels, BadParameter
 from lightproof.evaluation import evaluate
+from lightproof.evaluation.draws import make_draws
 from lightproof.evaluation.figures import MEASURES, Judge, thinned
 from lightproof.evaluation.lights import degrees_aside, light_groups
 from lightproof.evaluation.mistakes import KINDS, Album, worst_mistakes
+from lightproof.evaluation.report import evaluation_page, evaluation_tables, setting, summary
 from lightproof.evaluation.trials import Answers, Pairs, Trials
 from lightproof.gallery import Gallery
 from lightproof.metrics import roc, share_by_person
@@ -83,7 +85,7 @@ def test_without_strangers_or_without_known_people_only_what_can_be_asked_is_tol
 
 def test_the_worst_mistakes_by_hand(trials):
     images = np.arange(6, dtype=np.uint8)[:, None, None] * np.ones((1, 2, 2), np.uint8)
-    album = Album(images, "abcdef", PEOPLE, ["Ada", "Ben", "Cleo"], lambda draw, who: 2 * who)
+    album = Album(images, "abcdef", PEOPLE, ["Ada", "Ben", "Cleo"], lambda draw, who, asked: 2 * who)
     stranger, another, missed = worst_mistakes(trials, USUAL, 0.01, album)
     assert [m.kind for m in (stranger, another, missed)] == list(KINDS)
     assert (stranger.file, stranger.truth, stranger.nearest, stranger.true_face) == ("e", "Cleo", "Ada", None)
@@ -100,7 +102,7 @@ def test_a_photo_is_shown_once_a_kind_and_a_dozen_at_most():
     nobody = answers([], [], [], [])
     trials = Trials(nobody, nobody, many, Pairs(photos, lead, photos > 0), 1)
     album = Album(
-        np.zeros((20, 2, 2), np.uint8), "abcdefghijklmnopqrst", np.ones(20, int), "AB", lambda draw, who: None
+        np.zeros((20, 2, 2), np.uint8), "abcdefghijklmnopqrst", np.ones(20, int), "AB", lambda draw, who, asked: None
     )
     shown = worst_mistakes(trials, USUAL, 0.01, album)
     assert [m.file for m in shown] == list("tsrqponmlkji")
@@ -180,6 +182,63 @@ def test_a_real_gallery_names_its_people_and_keeps_strangers_out(tmp_path, peopl
     assert found.figure("found", "all", "used", 0.01).value == np.mean(named)
     accepted = [answer.known for answer in answered][4:]
     assert found.figure("strangers accepted", "all", "used", 0.01).value == np.mean(accepted)
+
+
+@pytest.mark.parametrize("photos", [1, 3])
+def test_what_is_drawn_is_what_a_gallery_of_the_same_photos_does(tmp_path, people, photos):
+    fars = (0.3, 0.1, 0.01)
+    drawn = evaluate(people, preset="fast", photos=photos, draws=1, fars=fars)
+    names, places = np.unique(people.labels, return_inverse=True)
+    (draw,) = make_draws(places, photos, 1, seed=0)
+    with Gallery.open(tmp_path / "some.gallery", preset="fast") as gallery:
+        for name, enrolled, stranger in zip(names, draw.enrolled, draw.strangers, strict=True):
+            if not stranger:
+                gallery.enroll(str(name), people.images[list(enrolled)])
+        asked = people.take(draw.asked(len(people)) | draw.strangers[places])
+        found = evaluate(asked, gallery=gallery, fars=fars)
+    figures = [(far, what) for far in fars for what in ("found", "misnamed", "strangers accepted")]
+    values = [[each.figure(what, "all", "used", far).value for far, what in figures] for each in (drawn, found)]
+    assert values[0] == values[1]
+    assert len(set(values[0])) > 2
+
+
+def test_with_a_gallery_a_mistake_is_never_shown_beside_itself(tmp_path, people):
+    front = people.take(people.azimuths == 0)
+    with Gallery.open(tmp_path / "some.gallery", preset="fast") as gallery:
+        for i in range(6):
+            gallery.enroll(str(front.labels[i]), [front.images[(i + 1) % 6]])  # everybody under a wrong name
+        found = evaluate(people, gallery=gallery, fars=(0.01,))
+        alone = evaluate(people.take(np.array([4])), gallery=gallery, fars=(0.01,))
+    assert found.mistakes
+    for mistake in found.mistakes:
+        for face in (mistake.nearest_face, mistake.true_face):
+            assert face is not None
+            assert (face != mistake.face).any()
+    (mistake,) = alone.mistakes
+    assert mistake.true_face is None
+
+
+@pytest.mark.parametrize("who", ["known", "stranger"])
+def test_a_gallery_can_be_asked_about_a_single_photo(tmp_path, people, who):
+    with Gallery.open(tmp_path / "some.gallery", preset="fast") as gallery:
+        gallery.enroll(str(people.labels[0]), [people.images[0]])
+        found = evaluate(people.take(np.array([1 if who == "known" else 6])), gallery=gallery, fars=(0.01,))
+    known = who == "known"
+    assert {figure.measure for figure in found.figures} == (
+        {"rank-1", "found", "misnamed"} if known else {"strangers accepted"}
+    )
+    assert [figure.low for figure in found.figures] == [None] * len(found.figures)
+    tables = evaluation_tables(found)
+    assert [table.lines[0][1:] for table in tables] == (
+        [["1", "100.0", "-"], ["100.0", "0.0", "-", "-"]] if known else [["0", "-", "-"], ["-", "-", "0.0", "-"]]
+    )
+    assert all(table.note.endswith("A dash: not available, since there was nothing to ask.") for table in tables)
+    said = "There are no strangers among the photos." if known else "There are only strangers among the photos."
+    assert setting(found).endswith(said)
+    finds = "finds 100.0 % of the photos of its people." if known else "lets in 0.0 %."
+    assert summary(found)[-1] == f"Meant to let in 1 % of strangers, a gallery {finds}"
+    page = evaluation_page(found, "x")
+    assert ("There is nothing to draw." in page) == (not known)
 
 
 def test_a_gallery_of_nobody_is_refused(tmp_path, people):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from lightproof import processes
 from lightproof.baselines import pixel_neighbor
 from lightproof.datasets.protocols import yale_test_1, yale_test_2
 from lightproof.experiments import cache, runner
@@ -173,12 +174,12 @@ def test_gallery_and_probes_are_jittered_alike_and_the_row_says_so(people, tmp_p
 def test_no_more_processes_are_started_than_there_is_work(people, tmp_path, plan, monkeypatch):
     started = []
 
-    class Counted(runner.Parallel):
+    class Counted(processes.Parallel):
         def __init__(self, n_jobs, **options):
             started.append(n_jobs)
             super().__init__(n_jobs, **options)
 
-    monkeypatch.setattr(runner, "Parallel", Counted)
+    monkeypatch.setattr(processes, "Parallel", Counted)
     monkeypatch.setattr(runner, "cpu_count", lambda: 3)
     run_all(plan[:2], people, Cache(tmp_path / "a"), jobs=5000)
     run_all(plan, people, Cache(tmp_path / "b"), jobs=5000)

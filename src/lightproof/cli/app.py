@@ -10,8 +10,9 @@ import typer
 
 from lightproof import __version__
 from lightproof.cli import enroll as enrolling
+from lightproof.cli import evaluate as evaluating
 from lightproof.cli import forget as forgetting
-from lightproof.cli import gallery, photos
+from lightproof.cli import gallery, photos, work
 from lightproof.cli import identify as identifying
 from lightproof.cli import sync as syncing
 from lightproof.cli import verify as verifying
@@ -22,15 +23,13 @@ from lightproof.cli.crop import crop
 from lightproof.cli.demo import demo
 from lightproof.cli.doctor import EXIT_CODES as DOCTOR_EXIT_CODES
 from lightproof.cli.doctor import doctor
-from lightproof.cli.evaluate import EXAMPLE as EVALUATE_EXAMPLE
-from lightproof.cli.evaluate import evaluate
 from lightproof.cli.exchange import export, import_
 from lightproof.cli.explain import explain
 from lightproof.cli.light import light
 from lightproof.cli.people import people, rename
 from lightproof.cli.reproduce import reproduce
 from lightproof.cli.sweep import sweep
-from lightproof.errors import UserError
+from lightproof.errors import BadParameter, GridDoesNotFit, UnknownName, UserError
 
 app = typer.Typer(no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False)
 
@@ -49,13 +48,13 @@ app.command(epilog=watching.EXIT_CODES, rich_help_panel=PEOPLE)(watching.watch)
 app.command(epilog=gallery.EXIT_CODES, rich_help_panel=PEOPLE)(rebuild)
 app.command(epilog=gallery.EXIT_CODES, rich_help_panel=PEOPLE)(export)
 app.command("import", epilog=gallery.EXIT_CODES, rich_help_panel=PEOPLE)(import_)
-app.command(epilog=EVALUATE_EXAMPLE, rich_help_panel=PEOPLE)(evaluate)
+app.command(epilog=evaluating.EXIT_CODES, rich_help_panel=PEOPLE)(evaluating.evaluate)
 app.command(epilog=photos.EXIT_CODES, rich_help_panel=PHOTOS)(light)
 app.command(epilog=photos.EXIT_CODES, rich_help_panel=PHOTOS)(crop)
 app.command(epilog=DOCTOR_EXIT_CODES, rich_help_panel=PHOTOS)(doctor)
-app.command(rich_help_panel=RESEARCH)(demo)
-app.command(rich_help_panel=RESEARCH)(reproduce)
-app.command(rich_help_panel=RESEARCH)(sweep)
+app.command(epilog=work.EXIT_CODES, rich_help_panel=RESEARCH)(demo)
+app.command(epilog=work.EXIT_CODES, rich_help_panel=RESEARCH)(reproduce)
+app.command(epilog=work.EXIT_CODES, rich_help_panel=RESEARCH)(sweep)
 
 
 def _version(wanted: bool) -> None:
@@ -74,7 +73,7 @@ def _root(
 
 
 def main() -> None:
-    """Run the command line; a mistake of the user is one sentence and exit code 1."""
+    """Run the command line; a mistake of the user is one sentence, and exit code 1, or 2 for a wrong call."""
     for stream in (sys.stdout, sys.stderr):
         # A terminal without some sign shows a question mark instead of a traceback.
         if isinstance(stream, io.TextIOWrapper):
@@ -83,4 +82,15 @@ def main() -> None:
         app()
     except UserError as mistake:
         print(f"lightproof: {printable(str(mistake))}", file=sys.stderr)
+        sys.exit(2 if _is_wrong_call(mistake) else 1)
+    except OSError as problem:
+        # What nobody foresaw, such as a name too long for the disk.
+        what = problem.filename or "Every file and device"
+        sentence = f"{what} must be one that can be used; got: {problem.strerror or problem}."
+        print(f"lightproof: {printable(sentence)}", file=sys.stderr)
         sys.exit(1)
+
+
+def _is_wrong_call(mistake: UserError) -> bool:
+    """Tell what is wrong on the command line itself from what is wrong in a file."""
+    return isinstance(mistake, BadParameter | UnknownName) and not isinstance(mistake, GridDoesNotFit)

@@ -8,7 +8,7 @@ from typing import Annotated, Literal
 import typer
 
 from lightproof.cli.console import STDOUT, check_rows_place, printable, stream_bar, write_rows
-from lightproof.cli.gallery import DEFAULT, WAIT, WHOLE, Place, Rows, Wait, in_words, opened
+from lightproof.cli.gallery import DEFAULT, WAIT, WHOLE, Place, Rows, Wait, in_words, named, opened
 from lightproof.cli.work import stoppable
 
 
@@ -43,7 +43,7 @@ def calibrate(
     if found.strangers:
         copies = f" and {found.relit:,} relit copies" if found.relit else ""
         asked = f"{found.strangers:,} photos{copies} were taken for strangers among {found.people:,} people."
-        moved = f"Their leads are {found.shift:+.2f} from what is usual, and {found.stretch:.2f} times as wide."
+        moved = f"They lead by {found.shift:+.2f} more than is usual."
         in_words(f"{asked} {moved}")
     else:
         in_words("With fewer than two people there is nobody to ask: what is usual stands in.")
@@ -71,10 +71,4 @@ def rebuild(
         count = Gallery.rebuild(gallery, preset, progress=stream_bar("making templates"), timeout=wait)
         write_rows(json_file, [{"templates": count}])
     if json_file != STDOUT:
-        in_words(f"{count:,} templates were made anew in {printable(_named(gallery))}.")
-
-
-def _named(place: str) -> str:
-    from lightproof.store.places import find_place
-
-    return find_place(place).shown
+        in_words(f"{count:,} templates were made anew in {printable(named(gallery))}.")

@@ -98,7 +98,8 @@ def check_folder(folder: Path) -> None:
 def write(path: Path, content: str | bytes) -> None:
     """Write a file, or say why it cannot be."""
     try:
-        path.write_bytes(content.encode() if isinstance(content, str) else content)
+        # The name of a file need not be text; a page shows a question mark.
+        path.write_bytes(content.encode(errors="replace") if isinstance(content, str) else content)
     except OSError as problem:
         raise CannotWrite(path, problem) from None
 

@@ -6,9 +6,9 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
-from lightproof.cli.console import count_reasons, talk
+from lightproof.cli.console import count_reasons, printable, talk
 from lightproof.datasets import FaceSet, load_ar, load_cas_peal, load_folder, load_yale_b
-from lightproof.errors import BadParameter, DatasetMissing
+from lightproof.errors import BadParameter
 from lightproof.experiments.demo import render_people
 
 NAMED = 10
@@ -23,15 +23,18 @@ LOADERS: dict[str, Callable[..., FaceSet]] = {
 
 
 def load(
-    name: str, data: Path | None, progress: Callable[[Iterable[Any]], Iterable[Any]], cropped: bool = False
+    name: str,
+    data: Path | None,
+    progress: Callable[[Iterable[Any]], Iterable[Any]],
+    cropped: bool = False,
+    few: bool = False,
 ) -> FaceSet:
-    """Read a data set; the rendered one needs no folder. ``cropped`` is about a folder of pictures alone."""
+    """Read a data set; the rendered one needs no folder. ``cropped`` and ``few`` are about a folder of photos alone."""
     if name == "rendered":
         return render_people(24, 0, progress)
     if data is None:
-        wanted = "your photos" if name == "folder" else name
-        raise DatasetMissing(Path("--data"), f"given: the folder with {wanted}", "nothing")
-    more = {"cropped": cropped} if name == "folder" else {}
+        raise BadParameter(name, "--data", f"the folder with {'your photos' if name == 'folder' else name}", data)
+    more = {"cropped": cropped, "few": few} if name == "folder" else {}
     return LOADERS[name](data, progress=progress, **more)
 
 
@@ -43,7 +46,7 @@ def check_cropped(owner: str, name: str, cropped: bool) -> None:
 
 def describe(name: str, faces: FaceSet) -> None:
     """Say how many photos were read, and what was left out and why."""
-    talk.print(f"{name}: {len(faces)} photos; left out: {count_reasons(faces.skipped)}", soft_wrap=True)
+    talk.print(f"{name}: {len(faces)} photos; left out: {printable(count_reasons(faces.skipped))}", soft_wrap=True)
     if len(faces.skipped) <= NAMED:
         for line in faces.skipped:
-            talk.print(f"  {line}", soft_wrap=True)
+            talk.print(f"  {printable(line)}", soft_wrap=True)

@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from lightproof.cli.console import STDOUT, bar, check_folder, check_rows_place, say, show, write, write_rows
+from lightproof.cli.work import stoppable
 from lightproof.experiments.demo import render_people, run_demo
 
 
@@ -24,11 +25,12 @@ def demo(
 
     check_folder(out)
     check_rows_place(json_file)
-    faces = render_people(people, seed, bar("rendering people"))
-    seen = run_demo(faces, bar("naming photos"))
-    # Files first: a closed pipe must not cost them.
-    write(out / "report.html", demo_page(seen))
-    write_rows(json_file, seen.rows())
+    with stoppable(lambda: "Nothing was written."):
+        faces = render_people(people, seed, bar("rendering people"))
+        seen = run_demo(faces, bar("naming photos"))
+        # Files first: a closed pipe must not cost them.
+        write(out / "report.html", demo_page(seen))
+        write_rows(json_file, seen.rows())
     if json_file == STDOUT:
         return
     show(demo_table(seen))

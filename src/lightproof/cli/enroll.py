@@ -23,7 +23,6 @@ from lightproof.cli.gallery import (
     Wait,
     counted_photos,
     in_words,
-    is_new,
     opened,
     shown,
 )
@@ -94,10 +93,11 @@ def enroll(
 
 
 def _enroll(name: str, photos: list[Path], place: str, cropped: bool, json_file: Path | None, new: Any) -> None:
+    from lightproof.gallery import Gallery
     from lightproof.store import check_name
 
     name = check_name(name)
-    if not is_new(place):
+    if Gallery.exists(place, timeout=new["wait"]):
         # A gallery that cannot be used is told before the photos are looked at.
         with opened(place, **new):
             pass
@@ -144,7 +144,7 @@ def _enroll_folder(
         check_detector(", or give --cropped where the pictures are faces already")
     left = "What is enrolled is whole; the same command goes on from there."
     with stoppable(lambda: "Nothing was changed." if dry_run else left):
-        with _not_made(place, dry_run) as where, opened(where, **new) as gallery:
+        with _not_made(place, dry_run, new["wait"]) as where, opened(where, **new) as gallery:
             report = gallery.enroll_folder(
                 folder,
                 cropped=cropped,
@@ -160,9 +160,11 @@ def _enroll_folder(
 
 
 @contextmanager
-def _not_made(place: str, dry_run: bool) -> Iterator[str]:
+def _not_made(place: str, dry_run: bool, wait: float) -> Iterator[str]:
     """Let a dry run that has no gallery yet look into one that is thrown away."""
-    if dry_run and is_new(place):
+    from lightproof.gallery import Gallery
+
+    if dry_run and not Gallery.exists(place, timeout=wait):
         with TemporaryDirectory() as folder:
             yield str(Path(folder) / "dry.gallery")
     else:

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import nullcontext
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Final, Literal
+from typing import Annotated, Any, Final, Literal
 
 import typer
 
@@ -21,34 +20,40 @@ from lightproof.cli.console import (
     write_rows,
 )
 from lightproof.cli.data import describe, load
-from lightproof.cli.photos import check_detector
+from lightproof.cli.gallery import Cropped, opened
+from lightproof.cli.photos import check_finding
 from lightproof.cli.work import stoppable
+from lightproof.errors import BadParameter
 
-if TYPE_CHECKING:
-    from lightproof.evaluation import KnownPeople
-
-EXAMPLE: Final = (
-    "Example: lightproof evaluate photos --photos 2, with photos/anna/1.jpg, photos/anna/2.jpg, photos/bert/1.jpg and "
-    "so on."
+EXIT_CODES: Final = (
+    "Exit codes: 0 there are figures, and what photos were left out is told on stderr; 1 nothing could be done, with a "
+    "sentence on stderr; 2 a wrong call; 130 stopped by Ctrl-C."
 )
+
+USUAL: Final[dict[str, Any]] = {"preset": "robust", "photos": 1, "draws": 5}
+"""How the folder's own people are tried if nobody says."""
 
 
 def evaluate(
     folder: Annotated[
         Path, typer.Argument(metavar="DIR", readable=False, help="A folder with a folder of photos for each person.")
     ],
-    cropped: Annotated[
-        bool, typer.Option("--cropped", help="The pictures are faces already: nothing is looked for.")
-    ] = False,
-    preset: Annotated[Literal["robust", "fast"], typer.Option(help="Settings to compare under.")] = "robust",
+    cropped: Cropped = False,
+    preset: Annotated[
+        Literal["robust", "fast"] | None, typer.Option(help="How faces are compared; robust if not given.")
+    ] = None,
     photos: Annotated[
-        int, typer.Option(min=1, help="Photos to enroll of each person; the others are asked about.")
-    ] = 1,
-    draws: Annotated[int, typer.Option(min=1, help="How often photos and strangers are drawn at random.")] = 5,
+        int | None,
+        typer.Option(min=1, help="Photos to enroll of each person; 1 if not given. The others are asked about."),
+    ] = None,
+    draws: Annotated[
+        int | None, typer.Option(min=1, help="How often photos and strangers are drawn; 5 times if not given.")
+    ] = None,
     gallery: Annotated[
         str | None,
         typer.Option(
-            metavar="FILE_OR_URL", help="Ask this gallery instead: whose name it does not have is a stranger."
+            metavar="FILE_OR_URL",
+            help="Ask this gallery instead: whose name it does not have is a stranger. LIGHTPROOF_GALLERY is not used.",
         ),
     ] = None,
     out: Annotated[Path, typer.Option(metavar="DIR", help="Folder for the report.")] = Path("lightproof-evaluate"),
@@ -59,21 +64,29 @@ def evaluate(
 ) -> None:
     """Find out how well your own photos are recognized, and told from strangers, in which light.
 
-    Some photos of everybody are enrolled at random, the others asked about; then again, half of the people strangers.
+    The people of the folder are tried as a gallery of their own: some photos of everybody are enrolled at random, the
+    others asked about; then again, half of the people strangers. This takes two people, one of them with two photos.
 
-    With --gallery nothing is enrolled: give other photos than it was made of, or all are recognized.
+    With --gallery nothing is enrolled, and one photo is enough. Give other photos than it was made of, or all are
+    recognized. What nobody was asked about is shown as a dash.
+
+    Example: lightproof evaluate photos --photos 2
+
+    Example: lightproof evaluate new-photos --gallery people.gallery
     """
     from lightproof.evaluation import evaluate as evaluated
     from lightproof.evaluation.report import evaluation_page, evaluation_tables, setting, summary
 
+    given: dict[str, Any] = {"preset": preset, "photos": photos, "draws": draws}
+    _check_given(gallery, given)
     check_rows_place(json_file)
-    if not cropped:
-        check_detector(", or give --cropped where the pictures are faces already")
+    check_finding(cropped)
     check_folder(out)
-    with stoppable(lambda: "Nothing was written."), _opened(gallery) as known:
-        faces = load("folder", folder, bar("reading photos"), cropped)
+    with stoppable(lambda: "Nothing was written."), nullcontext() if gallery is None else opened(gallery) as known:
+        faces = load("folder", folder, bar("reading photos"), cropped, few=known is not None)
         describe("folder", faces)
-        found = evaluated(faces, preset=preset, photos=photos, draws=draws, progress=bar("comparing"), gallery=known)
+        how = USUAL | {name: value for name, value in given.items() if value is not None}
+        found = evaluated(faces, **how, progress=bar("comparing"), gallery=known)
         # Files first: a closed pipe must not cost them.
         write(out / "report.html", evaluation_page(found, f"Evaluation of {folder.resolve().name}"))
         write_rows(json_file, found.rows())
@@ -85,13 +98,8 @@ def evaluate(
     say.print(f"The report with curves and pictures: {printable(str(out / 'report.html'))}")
 
 
-@contextmanager
-def _opened(place: str | None) -> Iterator[KnownPeople | None]:
-    """Open a gallery that is there, if one is asked for."""
-    if place is None:
-        yield None
-        return
-    from lightproof.gallery import Gallery
-
-    with Gallery.open(place, create=False) as gallery:
-        yield gallery
+def _check_given(gallery: str | None, given: dict[str, Any]) -> None:
+    """A gallery was made already: how it is to be made cannot be said."""
+    for name, value in given.items():
+        if gallery is not None and value is not None:
+            raise BadParameter("evaluate", name, "given without --gallery", value)

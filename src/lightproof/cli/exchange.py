@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
-from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from lightproof.cli.console import STDOUT, check_rows_place, printable, stream_bar, write_rows
-from lightproof.cli.gallery import DEFAULT, WAIT, WHOLE, Place, Rows, Wait, counted_people, in_words, is_new, opened
+from lightproof.cli.gallery import DEFAULT, WAIT, WHOLE, Place, Rows, Wait, counted_people, in_words, opened
 from lightproof.cli.work import stoppable
-from lightproof.errors import BadGallery, UserError
 
 Other = Annotated[str, typer.Argument(metavar="FILE_OR_URL", help="The other gallery.")]
 
@@ -28,8 +24,7 @@ def export(
     """
     check_rows_place(json_file)
     with stoppable(lambda: "Nothing was copied."), opened(gallery) as register:
-        with _whole(other):
-            count = register.export(other, progress=stream_bar("copying"))
+        count = register.export(other, progress=stream_bar("copying"))
         row = {"from": register.place, "to": _named(other), "people": count}
         write_rows(json_file, [row])
     if json_file != STDOUT:
@@ -48,10 +43,12 @@ def import_(
 
     Example: lightproof import backup.gallery
     """
+    from lightproof.gallery import Gallery
+
     check_rows_place(json_file)
     with stoppable(lambda: WHOLE):
-        if is_new(gallery):
-            with opened(other) as source, _whole(gallery):
+        if not Gallery.exists(gallery, timeout=wait):
+            with opened(other) as source:
                 count = source.export(gallery, progress=stream_bar("copying"))
         else:
             with opened(gallery, wait=wait) as target:
@@ -59,33 +56,6 @@ def import_(
         write_rows(json_file, [{"from": _named(other), "to": _named(gallery), "people": count}])
     if json_file != STDOUT:
         in_words(f"Copied {counted_people(count)} from {printable(_named(other))} to {printable(_named(gallery))}.")
-
-
-@contextmanager
-def _whole(place: str) -> Iterator[None]:
-    """Remove what is left of a file that was not there before, unless all went well."""
-    new = is_new(place)
-    try:
-        yield
-    except BaseException:
-        # Somebody else may have made a gallery there meanwhile: only what nobody has founded goes.
-        for ending in ("", "-wal", "-shm", "-journal") if new and not _is_founded(place) else ():
-            with suppress(OSError):
-                Path(f"{_named(place)}{ending}").unlink()
-        raise
-
-
-def _is_founded(place: str) -> bool:
-    """Tell whether there is a gallery with settings; what cannot be opened counts as one."""
-    from lightproof.store import Store
-
-    try:
-        with Store.open(place, create=False) as store:
-            return "settings" in store.facts()
-    except BadGallery:
-        return not Path(_named(place)).exists() or Path(_named(place)).stat().st_size > 0
-    except UserError:
-        return True
 
 
 def _named(place: str) -> str:

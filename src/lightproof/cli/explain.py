@@ -10,14 +10,15 @@ import typer
 
 from lightproof.cli.console import STDOUT, check_place, check_rows_place, printable, show_narrow, write_rows
 from lightproof.cli.gallery import DEFAULT, Cropped, Place, Rows, in_words, opened, shown
-from lightproof.cli.photos import check_detector
+from lightproof.cli.photos import check_finding
 from lightproof.cli.work import stoppable
-from lightproof.errors import BadParameter, CannotWrite
+from lightproof.errors import BadParameter, CannotWrite, UserError
 from lightproof.experiments.tables import TextTable
 from lightproof.files import whole_file
 
 if TYPE_CHECKING:
     from lightproof.explain import Explanation
+    from lightproof.gallery import Gallery
 
 
 def explain(
@@ -46,14 +47,23 @@ def explain(
         if path is not None:
             _check(path, ending, photo, force)
     with stoppable(lambda: "A file that is there is whole."), opened(gallery) as register:
-        if not cropped:
-            check_detector(", or give --cropped where the pictures are faces already")
-        found = register.explain(photo, person, against, cropped=cropped)
+        check_finding(cropped)
+        found = _explained(register, photo, person, against, cropped)
         _write(found, photo, out, arrays)
         row = _row(found, photo, out, arrays)
         write_rows(json_file, [row])
     if json_file != STDOUT:
         _show(row)
+
+
+def _explained(gallery: Gallery, photo: Path, person: str | None, against: str | None, cropped: bool) -> Explanation:
+    try:
+        return gallery.explain(photo, person, against, cropped=cropped)
+    except BadParameter as mistake:
+        if person is not None:
+            raise
+        # That the best match is just the one it is not to be could not be known when it was typed.
+        raise UserError(str(mistake)) from None
 
 
 def _check(path: Path, ending: str, photo: Path, force: bool) -> None:

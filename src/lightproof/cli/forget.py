@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Final
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
-from lightproof.cli.console import STDOUT, check_rows_place, talk, write_rows
+from lightproof.cli.console import STDOUT, check_rows_place, printable, talk, write_rows
 from lightproof.cli.gallery import (
     DEFAULT,
     WAIT,
@@ -24,9 +25,13 @@ from lightproof.cli.gallery import (
 )
 from lightproof.cli.work import stoppable
 
+if TYPE_CHECKING:
+    from lightproof.gallery import Gallery
+    from lightproof.store import Forgotten
+
 EXIT_CODES: Final = (
-    "Exit codes: 0 nothing is left of them; 1 nothing was changed, with a sentence on stderr; 2 a wrong call; "
-    "130 stopped by Ctrl-C."
+    "Exit codes: 0 they are forgotten, and if bytes of them could not be overwritten, that is said; 1 nothing was "
+    "changed, with a sentence on stderr; 2 a wrong call; 130 stopped by Ctrl-C."
 )
 
 NAMED: Final = 5
@@ -42,25 +47,42 @@ def forget(
 ) -> None:
     """Forget people: nothing of them is left, and nobody else's template changes.
 
-    Asks first, unless --yes is given.
+    Whose photos were all refused are forgotten too. Asks first, unless --yes is given.
+
+    If somebody else is reading the gallery, or if it is on a server, bytes of them may stay for a while: that is said.
 
     Example: lightproof forget Ada --yes
     """
     check_rows_place(json_file)
     with stoppable(lambda: WHOLE), opened(gallery, wait=wait) as register:
-        known = [register.store.person(name) for name in dict.fromkeys(names)]
-        photos = counted_photos(sum(person.photos for person in known))
-        if not agreed(f"Forget {_named([person.name for person in known])}, {photos}?", yes):
+        known = _known(register, names)
+        if not agreed(f"Forget {_named(list(known))}, {_counted(known.values())}?", yes):
             talk.print("Nothing was changed.")
             raise typer.Exit(1)
         calibrated = register.calibration().strangers > 0
-        register.forget(*(person.name for person in known))
-        rows = [{"name": person.name, "photos": person.photos} for person in known]
+        photos = register.forget(*known)
+        leftover = register.leftover()
+        rows = [{"name": name, **kept._asdict(), "overwritten": leftover is None} for name, kept in known.items()]
         write_rows(json_file, rows)
     if json_file != STDOUT:
-        in_words(f"Forgotten: {_named([str(row['name']) for row in rows])}.")
-        if calibrated:
+        in_words(f"Forgotten: {_named(list(known))}.")
+        if calibrated and photos:
             in_words("What calibration found out with their help is forgotten too: calibrate again.")
+    if leftover:
+        talk.print(printable(leftover), soft_wrap=True)
+
+
+def _known(gallery: Gallery, names: list[str]) -> dict[str, Forgotten]:
+    """How much there is of each, by the name as it is kept."""
+    from lightproof.store import check_name
+
+    with gallery.store.reading() as view:
+        return {check_name(name): view.kept_of(name) for name in names}
+
+
+def _counted(kept: Iterable[Forgotten]) -> str:
+    photos, refusals = (sum(numbers) for numbers in zip(*kept, strict=True))
+    return f"{counted_photos(photos)} and {refusals:,} refused" if refusals else counted_photos(photos)
 
 
 def _named(names: list[str]) -> str:

@@ -72,6 +72,21 @@ def is_new(place: str) -> bool:
     return file is not None and not file.exists()
 
 
+def named(place: str) -> str:
+    """What messages may say of a place; never a password."""
+    from lightproof.store.places import find_place
+
+    return find_place(place).shown
+
+
+def check_share(owner: str, far: float | None) -> None:
+    """Refuse what is no share of strangers, before anything is read."""
+    from lightproof.strangers import check_far
+
+    if far is not None:
+        check_far(owner, far)
+
+
 def shown(name: object) -> str:
     """Make a name harmless for a terminal; the letters that join others stay, some names need them."""
     return "".join(sign if sign.isprintable() or sign in _JOINERS else "?" for sign in str(name))

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 import typer
 
 from lightproof.cli.console import STDOUT, check_rows_place, printable, say, show_narrow, show_remarks, write_rows
-from lightproof.cli.gallery import DEFAULT, Cropped, Far, Place, Rows, in_words, opened, shown
-from lightproof.cli.photos import Album, Row, check_detector, each_photo, end, short_names, taken
+from lightproof.cli.gallery import DEFAULT, Cropped, Far, Place, Rows, check_share, in_words, opened, shown
+from lightproof.cli.photos import Album, Row, check_finding, each_photo, end, short_names, taken
 from lightproof.cli.work import stoppable
 from lightproof.experiments.tables import TextTable
 
@@ -54,13 +54,12 @@ def identify(
     Example: lightproof identify door.jpg desk.jpg --explain why
     """
     check_rows_place(json_file)
-    _check_far("identify", far)
+    check_share("identify", far)
     album = None
     with stoppable(lambda: "What is drawn stays." if album else "Nothing was written."), opened(gallery) as register:
         # One sentence about a gallery that is damaged, not one for each photo.
         register.everybody()
-        if not cropped:
-            check_detector(", or give --cropped where the pictures are faces already")
+        check_finding(cropped)
         album = None if explain is None else Album(explain, photos, force)
 
         def answer(photo: Path, name: str) -> list[Row]:
@@ -74,13 +73,6 @@ def identify(
         if explain is not None:
             in_words(f"The pictures are in {printable(str(explain))}.")
     end(rows)
-
-
-def _check_far(owner: str, far: float | None) -> None:
-    from lightproof.strangers import check_far
-
-    if far is not None:
-        check_far(owner, far)
 
 
 def _answer(

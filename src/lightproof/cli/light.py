@@ -11,10 +11,11 @@ from typing import Annotated, Final, Literal
 import typer
 
 from lightproof.cli.console import STDOUT, check_rows_place, printable, say, show_narrow, show_remarks, write_rows
+from lightproof.cli.gallery import Cropped
 from lightproof.cli.photos import (
     Album,
     Row,
-    check_detector,
+    check_finding,
     each_photo,
     end,
     short_names,
@@ -38,9 +39,7 @@ def light(
     photos: Annotated[
         list[Path], typer.Argument(metavar="PHOTO", readable=False, help="Photographs, of any size and format.")
     ],
-    cropped: Annotated[
-        bool, typer.Option("--cropped", help="The pictures are faces already: nothing is looked for.")
-    ] = False,
+    cropped: Cropped = False,
     several: Annotated[
         Literal["largest", "refuse"], typer.Option(help="Of several faces take the largest, or refuse the photo.")
     ] = "largest",
@@ -55,8 +54,7 @@ def light(
 ) -> None:
     """Say what the light does to the face in each photo, and what to do about it."""
     check_rows_place(json_file)
-    if not cropped:
-        check_detector(", or give --cropped where the pictures are faces already")
+    check_finding(cropped)
     album = None if picture is None else Album(picture, photos, force)
 
     def read(photo: Path, name: str) -> list[Row]:

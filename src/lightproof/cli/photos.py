@@ -44,6 +44,12 @@ def check_detector(otherwise: str = "") -> None:
         raise UserError(f"The networks that find faces must run; got: {said} (see: lightproof doctor).") from None
 
 
+def check_finding(cropped: bool) -> None:
+    """Refuse photographs where no faces can be found; pictures that are faces already need nothing."""
+    if not cropped:
+        check_detector(", or give --cropped where the pictures are faces already")
+
+
 def each_photo(photos: Sequence[Path], work: Callable[[Path, str], list[Row]], title: str) -> list[Row]:
     """Do the work on every photo, under a name of its own; a bad one is a line on stderr and the next one's turn."""
     rows: list[Row] = []

@@ -22,6 +22,7 @@ from lightproof.cli.console import (
     write_rows,
 )
 from lightproof.cli.data import check_cropped, describe, load
+from lightproof.cli.gallery import Jobs
 from lightproof.cli.work import check_jobs, kept_in, listed, stoppable
 from lightproof.errors import BadParameter, UserError
 from lightproof.experiments.cache import Cache
@@ -48,7 +49,7 @@ def reproduce(
     deep: Annotated[bool, typer.Option("--deep", help="Train the networks too.")] = False,
     budget: Annotated[float | None, typer.Option(help="Minutes for each training of a network.")] = None,
     device: Annotated[str, typer.Option(help="Where networks are trained, as PyTorch calls it.")] = "cpu",
-    jobs: Annotated[int, typer.Option(help="Processes; -1 is one for each core.")] = -1,
+    jobs: Jobs = -1,
     out: Annotated[
         Path | None, typer.Option(help="Folder for reports and finished work; lightproof-reproduce/TABLE if not given.")
     ] = None,

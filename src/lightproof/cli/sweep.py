@@ -9,6 +9,7 @@ import typer
 
 from lightproof.cli.console import STDOUT, bar, check_folder, check_rows_place, say, show, stream_bar, write, write_rows
 from lightproof.cli.data import check_cropped, describe, load
+from lightproof.cli.gallery import Jobs
 from lightproof.cli.work import check_jobs, kept_in, listed, numbers, stoppable
 from lightproof.errors import BadParameter
 from lightproof.experiments.cache import Cache
@@ -28,7 +29,7 @@ def sweep(
     angles: Annotated[str, typer.Option(help="Numbers of projections, with commas.")] = "2,4,8",
     lights: Annotated[str, typer.Option(help=f"With commas: {', '.join(LIGHTS)}.")] = "none,log",
     cropped: Annotated[bool, typer.Option("--cropped", help="The photos of the folder are faces already.")] = False,
-    jobs: Annotated[int, typer.Option(help="Processes; -1 is one for each core.")] = -1,
+    jobs: Jobs = -1,
     out: Annotated[Path, typer.Option(help="Folder for the report, and for finished work.")] = Path("lightproof-sweep"),
     json_file: Annotated[
         Path | None, typer.Option("--json", help="Also write the rows to this file; - is stdout, and no tables.")
@@ -55,10 +56,10 @@ def sweep(
     check_cropped("sweep", dataset, cropped)
     check_rows_place(json_file)
     check_folder(out)
-    faces = load(dataset, data, bar(f"reading {dataset}"), cropped)
-    describe(dataset, faces)
     kept = Cache(out / "cache")
     with stoppable(lambda: kept_in(kept)):
+        faces = load(dataset, data, bar(f"reading {dataset}"), cropped)
+        describe(dataset, faces)
         results = run_all(plan_sweep(dataset, faces, grid), faces, kept, jobs, stream_bar("experiments"))
         rows = [row.as_dict() for result in results for row in rows_of(result)]
         # Files first: a closed pipe must not cost them.

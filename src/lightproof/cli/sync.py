@@ -53,7 +53,10 @@ def sync(
 ) -> None:
     """Make the gallery follow a folder: enroll what is new, remove what came from it and is no longer there.
 
-    Who was enrolled in another way stays. Asks before photos are removed, unless --yes is given.
+    Who was enrolled in another way stays. A photo goes to somebody else only when its file is moved to their folder:
+    who was renamed in the gallery keeps the photos of the old folder, and gets the new ones.
+
+    Asks before photos or people are removed, unless --yes is given.
 
     The gallery must be there: enroll --folder makes one.
 
@@ -70,27 +73,30 @@ def sync(
             talk.print("Nothing was changed.")
             raise typer.Exit(1)
         report = register.sync(folder, dry_run=dry_run, progress=stream_bar("following the folder"), **how)
+        leftover = register.leftover() if report.removed and not dry_run else None
         row = row_of(report, folder)
         write_rows(json_file, [row])
     if dry_run and json_file != STDOUT:
         _name_removed(report)
     show_report(row, quiet=json_file == STDOUT)
+    if leftover:
+        talk.print(printable(leftover), soft_wrap=True)
     end_of_report(row)
 
 
 def _agreed(gallery: Gallery, folder: Path, how: dict[str, Any]) -> bool:
-    """Ask if photos are to be removed; where none came from the folder, none can be."""
+    """Ask if photos or people are to be removed; where no photo came from the folder, none can be."""
     from lightproof.store.names import storable
 
     here = storable(str(folder.resolve()))
-    if not any(photo.folder is not None and storable(photo.folder) == here for photo in gallery.store.photos()):
+    if not gallery.store.photos(folder=here):
         return True
     found = gallery.sync(folder, dry_run=True, progress=stream_bar("looking at photos"), **how)
+    gone = ", ".join(map(shown, found.gone))
     if not found.removed:
-        return True
+        return not gone or agreed(f"Remove {gone}, whose photos are all in other people's folders now?", yes=False)
     _name_removed(found)
-    gone = f" and with them {', '.join(map(shown, found.gone))}" if found.gone else ""
-    return agreed(f"Remove {counted_photos(len(found.removed))}{gone}?", yes=False)
+    return agreed(f"Remove {counted_photos(len(found.removed))}{f' and with them {gone}' if gone else ''}?", yes=False)
 
 
 def _name_removed(report: FolderReport) -> None:

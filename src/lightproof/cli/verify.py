@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Annotated, Final
 import typer
 
 from lightproof.cli.console import STDOUT, check_rows_place, printable, write_rows
-from lightproof.cli.gallery import DEFAULT, Cropped, Far, Place, Rows, in_words, is_new, opened, shown
-from lightproof.cli.photos import check_detector
+from lightproof.cli.gallery import DEFAULT, Cropped, Far, Place, Rows, check_share, in_words, is_new, opened, shown
+from lightproof.cli.photos import check_finding
 from lightproof.cli.work import stoppable
 
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 EXIT_CODES: Final = (
     "Exit codes: 0 there is an answer, the same person or not; 1 a photo was refused, or nothing could be done, "
-    " with a sentence on stderr; 2 a wrong call; 130 stopped by Ctrl-C."
+    "with a sentence on stderr; 2 a wrong call; 130 stopped by Ctrl-C."
 )
 
 
@@ -47,13 +47,9 @@ def verify(
     if (other is None) == (person is None):
         raise typer.BadParameter("OTHER or --person NAME must be given, one of the two.")
     check_rows_place(json_file)
-    if far is not None:
-        from lightproof.strangers import check_far
-
-        check_far("verify", far)
+    check_share("verify", far)
     with stoppable(lambda: "Nothing was written."), _any(gallery, needed=person is not None) as register:
-        if not cropped:
-            check_detector(", or give --cropped where the pictures are faces already")
+        check_finding(cropped)
         found = register.verify(photo, other, person=person, cropped=cropped, far=far)
         against = {"person": person} if other is None else {"other": str(other)}
         write_rows(json_file, [{"photo": str(photo), **against, **asdict(found), "sentence": found.sentence}])

@@ -5,15 +5,16 @@ from __future__ import annotations
 import math
 from collections import Counter, deque
 from collections.abc import Iterator
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
 
 from lightproof.cli.camera import Frame, frames
 from lightproof.cli.console import STDOUT, check_rows_place, printable, say, write_rows
-from lightproof.cli.gallery import DEFAULT, Cropped, Far, Place, Rows, opened, shown
-from lightproof.cli.photos import check_detector
-from lightproof.errors import BadImage, BadParameter
+from lightproof.cli.gallery import DEFAULT, Cropped, Far, Place, Rows, check_share, opened, shown
+from lightproof.cli.photos import check_finding
+from lightproof.errors import BadImage, BadParameter, DatasetMissing
 
 if TYPE_CHECKING:
     from lightproof.gallery import Answer, Gallery
@@ -70,23 +71,29 @@ def watch(
     check_rows_place(json_file)
     if seconds is not None and not 0 < seconds < math.inf:
         raise BadParameter("watch", "seconds", "more than 0", seconds)
-    if far is not None:
-        from lightproof.strangers import check_far
-
-        check_far("watch", far)
+    check_share("watch", far)
     rows: list[dict[str, Any]] = []
     try:
         with opened(gallery) as register:
             register.everybody()
-            if not cropped:
-                check_detector()
-            for row in _changes(register, frames(camera), cropped, seconds, far):
+            check_finding(cropped)
+            for row in _changes(register, _enough(frames(camera), camera), cropped, seconds, far):
                 rows.append(row)
                 if json_file != STDOUT:
                     say.print(_line(row), soft_wrap=True)
     except KeyboardInterrupt:
         pass  # the usual end of a watch
     write_rows(json_file, rows)
+
+
+def _enough(stream: Iterator[Frame], camera: str) -> Iterator[Frame]:
+    """Refuse what ends before anything could be said, such as a picture in place of a film."""
+    count = 0
+    for frame in stream:
+        count += 1
+        yield frame
+    if count < FEWEST:
+        raise DatasetMissing(Path(camera), f"a camera or a film of {FEWEST} or more pictures", str(count))
 
 
 def _changes(

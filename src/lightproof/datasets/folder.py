@@ -25,14 +25,17 @@ ENDINGS: Final = frozenset(
 SMALLEST_SIDE: Final = 16
 """A picture with a shorter side shows no face."""
 
-_LEGAL = (
-    "a folder with a folder of pictures for each person (name/photo.jpg), two or more people, at least one of them "
-    "with two photos"
-)
+_FEW = "a folder with a folder of pictures for each person (name/photo.jpg)"
+_LEGAL = f"{_FEW}, two or more people, at least one of them with two photos"
 
 
 def load_folder(
-    path: str | Path, size: tuple[int, int] = FACE_SIZE, *, cropped: bool = False, progress: Progress = iter
+    path: str | Path,
+    size: tuple[int, int] = FACE_SIZE,
+    *,
+    cropped: bool = False,
+    few: bool = False,
+    progress: Progress = iter,
 ) -> FaceSet:
     """Read a folder of pictures, one folder a person.
 
@@ -47,11 +50,14 @@ def load_folder(
     Parameters
     ----------
     path : str or Path
-        The folder that holds the people's folders. Two or more people, at least one of them with two photos.
+        The folder that holds the people's folders. Two or more people, at least one of them with two photos, unless
+        ``few`` is said.
     size : tuple of int
         Height and width to bring all faces to, at least 16 each.
     cropped : bool
         Whether the pictures are faces already.
+    few : bool
+        Whether a single photo is enough, as for questions to a gallery.
     progress : callable
         Wraps the loop over the pictures, to show how far it is.
 
@@ -61,7 +67,8 @@ def load_folder(
         In the order of the file names.
     """
     height, width = check_size("load_folder", size)
-    folder = existing_folder(path, _LEGAL)
+    legal = _FEW if few else _LEGAL
+    folder = existing_folder(path, legal)
     pictures, skipped = _list_pictures(folder)
     faces: dict[Path, NDArray[np.uint8]] = {}
     seen: set[tuple[str, bytes]] = set()
@@ -71,10 +78,10 @@ def load_folder(
             faces[pictures[i]] = face
     files = [picture.relative_to(folder) for picture in faces]
     people, photos = np.unique(np.array([file.parts[0] for file in files], dtype=np.str_), return_counts=True)
-    if len(people) < 2 or photos.max() < 2:
+    if not len(people) or not (few or (len(people) > 1 and photos.max() > 1)):
         got = f"{count(len(people), 'person', 'people')} with {count(len(files), 'photo')} altogether"
         left_out = f"; {len(skipped)} left out: {some(skipped, 3)}" if skipped else ""
-        raise DatasetMissing(folder, _LEGAL, got + left_out)
+        raise DatasetMissing(folder, legal, got + left_out)
     return FaceSet(
         name="folder",
         images=np.stack(list(faces.values())),

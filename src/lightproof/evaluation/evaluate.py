@@ -10,10 +10,11 @@ from unicodedata import normalize
 
 import numpy as np
 
+from lightproof.agreement import agreement_among, lights_of, mutual_agreement
 from lightproof.datasets.base import FaceSet
 from lightproof.errors import BadLabels, BadParameter
 from lightproof.evaluation.comparing import Progress, compare_drawn, compare_enrolled
-from lightproof.evaluation.draws import make_draws
+from lightproof.evaluation.draws import Draw, make_draws
 from lightproof.evaluation.figures import Curves, Figure, Judge
 from lightproof.evaluation.lights import light_groups
 from lightproof.evaluation.mistakes import Album, Mistake, worst_mistakes
@@ -28,7 +29,7 @@ from lightproof.types import Ints, is_whole
 class KnownStrangers(Protocol):
     """What a gallery knows about strangers."""
 
-    def among(self, n_people: int) -> Strangers:
+    def among(self, n_people: int, alike: float = 0.0) -> Strangers:
         """How well they do among so many people."""
 
 
@@ -147,7 +148,8 @@ def evaluate(
     if not rates:
         raise BadParameter("evaluate", "fars", "one or more shares", fars)
     if not len(faces):
-        raise BadLabels("The faces to evaluate", "of two or more people", "no photo")
+        legal = "of two or more people" if gallery is None else "of one or more people"
+        raise BadLabels("The faces to evaluate", legal, "no photo")
     refuse_blank(faces.images)
     if gallery is None:
         return _of_draws(faces, preset, photos, draws, rates, seed, progress)
@@ -164,10 +166,22 @@ def _of_draws(
     evidence = compare_drawn(matcher, faces.images, templates, progress)
     columns = {enrolled: i for i, enrolled in enumerate(templates)}
     trials = trials_of_draws(evidence, columns, drawn, people)
-    album = Album(faces.images, faces.files, people, names.tolist(), lambda i, who: drawn[i].enrolled[who][0])
+    album = Album(faces.images, faces.files, people, names.tolist(), lambda i, who, _: drawn[i].enrolled[who][0])
     source = f"{photos} photo{'s' * (photos != 1)} a person, preset {preset}"
     out = int(drawn[0].strangers.sum())
-    return _told(faces, trials, album, Strangers.usual(trials.n_enrolled), fars, progress, source, draws, out)
+    usual = Strangers.usual(trials.n_enrolled, _alike(faces, drawn))
+    return _told(faces, trials, album, usual, fars, progress, source, draws, out)
+
+
+def _alike(faces: FaceSet, draws: Sequence[Draw]) -> float:
+    """How far the lights of those who are enrolled among strangers agree, on average over the draws."""
+    found = []
+    for draw in draws:
+        enrolled = [draw.enrolled[person] for person in np.flatnonzero(~draw.strangers)]
+        lights = lights_of(faces.images[[photo for photos in enrolled for photo in photos]])
+        # What cannot be told counts as light from the front, as in a gallery.
+        found.append(agreement_among(np.nan_to_num(lights), np.cumsum([0, *map(len, enrolled[:-1])])))
+    return float(np.mean(found))
 
 
 def _of_gallery(faces: FaceSet, gallery: KnownPeople, fars: tuple[float, ...], progress: Progress) -> Evaluation:
@@ -182,12 +196,16 @@ def _of_gallery(faces: FaceSet, gallery: KnownPeople, fars: tuple[float, ...], p
     people = np.array([place[label] for label in labels], dtype=np.intp)
     evidence = compare_enrolled(gallery.matcher, faces.images, enrolled, progress)
     trials = trials_of_gallery(evidence, people, len(known))
-    usual = gallery.calibration().among(len(known))
-    # A gallery need not keep faces: the person's first photo of the folder shows who was meant.
-    first = dict(zip(people[::-1].tolist(), range(len(people) - 1, -1, -1), strict=True))
-    album = Album(faces.images, faces.files, people, names, lambda _, who: first.get(who))
+    usual = gallery.calibration().among(len(known), mutual_agreement(enrolled))
+    album = Album(faces.images, faces.files, people, names, lambda _, who, asked: _another(people, who, asked))
     source = f"a gallery of {len(known)} {'person' if len(known) == 1 else 'people'}"
     return _told(faces, trials, album, usual, fars, progress, source, 1, len(names) - len(known))
+
+
+def _another(people: Ints, who: int, asked: int) -> int | None:
+    """Find another photo of a person in the folder: a gallery need not keep faces."""
+    hers = np.flatnonzero(people == who)
+    return next((photo for photo in hers.tolist() if photo != asked), None)
 
 
 def _told(

@@ -40,7 +40,8 @@ class Mistake:
     lead : float
     face : ndarray of shape (h, w), uint8
     nearest_face, true_face : ndarray of shape (h, w), uint8, or None
-        Photos enrolled of both people; None for a stranger, or where there is none at hand.
+        Photos of both people, other ones than the photo asked about: enrolled ones, or with a gallery those of the
+        folder. None for a stranger, or where there is none at hand.
     """
 
     kind: str
@@ -69,19 +70,19 @@ class Album:
     files : sequence of str
     people : ndarray of shape (n,)
     names : sequence of str
-    enrolled : callable
-        Draw and person -> position of a photo enrolled, or None.
+    other : callable
+        Draw, person and photo asked about -> position of another photo that shows who is meant, or None.
     """
 
     images: Array
     files: Sequence[str]
     people: Ints
     names: Sequence[str]
-    enrolled: Callable[[int, int], int | None]
+    other: Callable[[int, int, int], int | None]
 
-    def face(self, draw: int, person: int) -> Array | None:
-        """Return an enrolled face of a person, if there is one at hand."""
-        photo = self.enrolled(draw, person)
+    def face(self, draw: int, person: int, asked: int) -> Array | None:
+        """Return a face of a person, if there is another one than that asked about."""
+        photo = self.other(draw, person, asked)
         return None if photo is None else self.images[photo]
 
 
@@ -118,7 +119,7 @@ def _first(answers: Answers, chosen: Array, descending: bool) -> Answers:
 def _told(kind: str, answers: Answers, i: int, usual: Strangers, album: Album) -> Mistake:
     photo, draw, named = int(answers.photo[i]), int(answers.draw[i]), int(answers.named[i])
     truth = int(album.people[photo])
-    true_face = None if kind == "stranger accepted" else album.face(draw, truth)
+    true_face = None if kind == "stranger accepted" else album.face(draw, truth, photo)
     return Mistake(
         kind=kind,
         file=album.files[photo],
@@ -127,6 +128,6 @@ def _told(kind: str, answers: Answers, i: int, usual: Strangers, album: Album) -
         score=float(score_of(usual.chance(answers.lead[i]))),
         lead=float(answers.lead[i]),
         face=album.images[photo],
-        nearest_face=album.face(draw, named),
+        nearest_face=album.face(draw, named, photo),
         true_face=true_face,
     )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from html import escape
 
 from lightproof.evaluation.evaluate import Evaluation
@@ -23,8 +24,7 @@ _THREE = "display:grid;gap:.4rem;grid-template-columns:repeat(3,1fr);margin-bott
 
 def evaluation_tables(found: Evaluation) -> list[TextTable]:
     """Every figure, in tables: with everybody enrolled, then among strangers for each rate."""
-    tables = [_closed_table(found)] if found.figure("rank-1") else []
-    return tables + [_open_table(found, far) for far in found.fars if found.stranger_questions]
+    return [_dashes_told(shown) for shown in (_closed_table(found), *(_open_table(found, far) for far in found.fars))]
 
 
 def setting(found: Evaluation) -> str:
@@ -34,6 +34,8 @@ def setting(found: Evaluation) -> str:
         start += f", drawn {found.draws} times"
     if not found.stranger_questions:
         return f"{start}. There are no strangers among the photos."
+    if found.figure("rank-1") is None:
+        return f"{start}. There are only strangers among the photos."
     return f"{start}. Among strangers: {_people(found.n_enrolled)} enrolled, {_people(found.n_strangers)} left out."
 
 
@@ -44,14 +46,15 @@ def summary(found: Evaluation) -> list[str]:
     if named is not None:
         said.append(f"{_percent(named)} of the photos are named correctly where everybody is enrolled.")
     passed, hit = (found.figure(measure, "all", "used", far) for measure in ("strangers accepted", "found"))
-    if passed is not None:
-        meant = f"Meant to let in {_share(far)} of strangers, a gallery lets in {_percent(passed)}"
-        said.append(f"{meant}." if hit is None else f"{meant}, and finds {_percent(hit)} of the photos of its people.")
-        if passed.low is not None and passed.low > far:
-            said.append(
-                "More strangers get in than are meant to. Enroll photos in even light: the same hard light makes "
-                "people alike."
-            )
+    does = [f"lets in {_percent(passed)}"] if passed else []
+    does += [f"finds {_percent(hit)} of the photos of its people"] if hit else []
+    if does:
+        said.append(f"Meant to let in {_share(far)} of strangers, a gallery {', and '.join(does)}.")
+    if passed is not None and passed.low is not None and passed.low > far:
+        said.append(
+            "More strangers get in than are meant to. Enroll photos in even light: the same hard light makes people "
+            "alike."
+        )
     return said
 
 
@@ -66,7 +69,7 @@ def evaluation_page(found: Evaluation, title: str) -> str:
             for shown in evaluation_tables(found)
         ),
         "<h2>Curves</h2>",
-        f'<div style="{_SIDE_BY_SIDE}">{"".join(_curves(found))}</div>',
+        f'<div style="{_SIDE_BY_SIDE}">{"".join(_curves(found)) or "<p>There is nothing to draw.</p>"}</div>',
         "<h2>The worst mistakes</h2>",
         *_mistakes(found),
     ]
@@ -77,9 +80,9 @@ def _closed_table(found: Evaluation) -> TextTable:
     head = ["light", "photos", "named", "1:1 error"]
     lines = []
     for light in found.curves:
-        named = found.figure("rank-1", light)
-        if named is not None:
-            lines.append([LIGHTS[light], str(named.photos), _cell(named), _cell(found.figure("equal error", light))])
+        named, error = found.figure("rank-1", light), found.figure("equal error", light)
+        if named is not None or light == "all":
+            lines.append([LIGHTS[light], str(named.photos if named else 0), _cell(named), _cell(error)])
     note = (
         "Named: the best match is the right person, %. 1:1 error: two photos compared, where as many of different "
         "people are accepted as of the same person refused, %. In brackets: 95 % intervals, with people drawn again "
@@ -93,19 +96,26 @@ def _open_table(found: Evaluation, far: float) -> TextTable:
     lines = []
     for light in found.curves:
         used = [found.figure(m, light, "used", far) for m in ("found", "misnamed", "strangers accepted")]
-        if any(used):
+        if any(used) or light == "all":
             lines.append([LIGHTS[light], *map(_cell, used), _cell(found.figure("found", light, "measured", far))])
     note = (
         f"At the threshold that a gallery uses, meant to let in {_share(far)} of strangers. Found: enrolled, accepted "
         "and rightly named, %. Misnamed: enrolled, and taken for somebody else. Best threshold: the one that lets in "
         f"{_share(far)} of these very strangers, which nobody knows beforehand."
     )
-    if far * found.stranger_questions < 1:
+    if 0 < far * found.stranger_questions < 1:
         note += (
             f" Strangers were asked about {found.stranger_questions} times, too few to measure this rate: the best "
             "threshold lets in none of them."
         )
     return TextTable(f"Among strangers, {_share(far)} of whom may pass", head, lines, note)
+
+
+def _dashes_told(shown: TextTable) -> TextTable:
+    """Say what a dash means, where there is one."""
+    if not any(ABSENT in line for line in shown.lines):
+        return shown
+    return replace(shown, note=f"{shown.note} A dash: not available, since there was nothing to ask.")
 
 
 def _share(far: float) -> str:

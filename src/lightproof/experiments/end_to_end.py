@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Final, NamedTuple
 
 import numpy as np
-from joblib import Parallel, delayed
+from joblib import delayed
 from numpy.typing import NDArray
 
 from lightproof.datasets.base import FaceSet
@@ -17,6 +17,7 @@ from lightproof.datasets.yale_eyes import YALE_EYES
 from lightproof.experiments.tables import TextTable
 from lightproof.faces import align_by_eyes, find_faces
 from lightproof.faces.networks import find_weights
+from lightproof.processes import in_processes
 
 FRAME: Final = 320
 """Side of the black frame, in pixels."""
@@ -137,10 +138,7 @@ def _said(search: Search, errors: NDArray[np.float64] | None, chosen: NDArray[np
 def _stream(images: NDArray[np.uint8], jobs: int) -> Iterator[_Sighting | None]:
     if jobs == 1:
         return (_find(image) for image in images)
-    stream: Iterator[_Sighting | None] = Parallel(n_jobs=jobs, return_as="generator", batch_size=16)(
-        delayed(_find)(image) for image in images
-    )
-    return stream
+    return in_processes((delayed(_find)(image) for image in images), jobs, batch_size=16)
 
 
 def _find(image: NDArray[np.uint8]) -> _Sighting | None:

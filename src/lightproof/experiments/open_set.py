@@ -7,8 +7,9 @@ from dataclasses import asdict, dataclass
 from typing import Any, Final, NamedTuple
 
 import numpy as np
-from joblib import Parallel, delayed
+from joblib import delayed
 
+from lightproof.agreement import mutual_agreement
 from lightproof.datasets.base import FaceSet
 from lightproof.datasets.protocols import has_even_number, has_odd_number
 from lightproof.errors import BadLabels
@@ -20,6 +21,7 @@ from lightproof.gallery.templates import written
 from lightproof.matcher import Matcher, matcher_of, preset_settings
 from lightproof.metrics import equal_error_rate, open_set, share_by_person
 from lightproof.people import People
+from lightproof.processes import in_processes
 from lightproof.strangers import Strangers, leads
 from lightproof.types import Array, Floats, Ints
 
@@ -71,11 +73,13 @@ class _Gallery(NamedTuple):
     """One light of the enrolled photos: evidence of all probes, and of the enrolled photos themselves, for everybody.
 
     ``own`` holds, for each person, their photo and its relit copies, as evidence for everybody: (C, copies, C).
+    ``alike`` says how far the lights of the enrolled photos agree.
     """
 
     probes: Evidence
     own: Floats
     own_cohort: Floats
+    alike: float
 
 
 class _Data(NamedTuple):
@@ -150,10 +154,7 @@ def _places(faces: FaceSet) -> Ints:
 def _stream(faces: FaceSet, work: Sequence[tuple[str, int]], jobs: int) -> Iterator[tuple[str, _Gallery]]:
     if jobs == 1:
         return (_piece(faces, preset, pick) for preset, pick in work)
-    pieces: Iterator[tuple[str, _Gallery]] = Parallel(n_jobs=jobs, return_as="generator")(
-        delayed(_piece)(faces, preset, pick) for preset, pick in work
-    )
-    return pieces
+    return in_processes((delayed(_piece)(faces, preset, pick) for preset, pick in work), jobs)
 
 
 def _piece(faces: FaceSet, preset: str, pick: int) -> tuple[str, _Gallery]:
@@ -183,7 +184,12 @@ def _measured(matcher: Matcher, faces: FaceSet, pick: int) -> _Gallery:
     relit = matcher.compare(flat, people)
     n = len(photos)
     shape = (n, copies, -1)
-    return _Gallery(_compared(matcher, faces, people), relit.people.reshape(shape), relit.cohort.reshape(shape))
+    return _Gallery(
+        _compared(matcher, faces, people),
+        relit.people.reshape(shape),
+        relit.cohort.reshape(shape),
+        mutual_agreement(people),
+    )
 
 
 def _any_face(faces: FaceSet, i: int) -> Array:
@@ -224,8 +230,9 @@ def _thresholds(gallery: _Gallery, enrolled: Ints) -> dict[str, Strangers]:
         others = enrolled[enrolled != person]
         evidence = Evidence(gallery.own[person][:, others], gallery.own_cohort[person])
         best.append(leads(evidence).max(axis=1))
-    found = calibrated(best, FARS[0], n - 1)
-    return {"uncalibrated": Calibration(FARS[0]).among(n), "calibrated": found.among(n)}
+    found = calibrated(best, FARS[0], n - 1, gallery.alike)
+    known = {"uncalibrated": Calibration(FARS[0]), "calibrated": found}
+    return {test: each.among(n, gallery.alike) for test, each in known.items()}
 
 
 def _rows(dataset: str, preset: str, name: str, data: _Data, some: Sequence[int]) -> Iterator[Row]:

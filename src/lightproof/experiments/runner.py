@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import os
-import signal
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-from joblib import Parallel, cpu_count, delayed
+from joblib import cpu_count, delayed
 
 from lightproof.datasets.base import FaceSet
 from lightproof.datasets.protocols import Protocol, Split
@@ -18,6 +16,7 @@ from lightproof.experiments.cache import Cache
 from lightproof.experiments.measure import Outcome, take_pictures
 from lightproof.experiments.methods import Method
 from lightproof.experiments.plan import Experiment
+from lightproof.processes import in_processes
 from lightproof.types import Array, Floats
 
 Progress = Callable[[Iterable[Any], int], Iterable[Any]]
@@ -135,14 +134,4 @@ def _stream(work: Iterable[Any], jobs: int, total: int) -> Iterator[tuple[int, O
         return (function(*arguments, **keywords) for function, arguments, keywords in work)
     # More processes than pieces or cores would only be in each other's way.
     workers = min(jobs if jobs > 0 else cpu_count(), cpu_count(), total)
-    parallel = Parallel(n_jobs=workers, return_as="generator_unordered", pre_dispatch="2 * n_jobs")
-    me = os.getpid()
-    stream: Iterator[tuple[int, Outcome]] = parallel(delayed(_undisturbed)(me, *piece) for piece in work)
-    return stream
-
-
-def _undisturbed(asker: int, function: Callable[..., Any], arguments: Any, keywords: Any) -> Any:
-    """Do a piece of work; an interrupt is for the process that asked for it, which then ends its workers."""
-    if os.getpid() != asker:
-        signal.signal(signal.SIGINT, signal.SIG_IGN)
-    return function(*arguments, **keywords)
+    return in_processes(work, workers, return_as="generator_unordered")

@@ -1,0 +1,88 @@
+"""Work in several processes, which leave an interrupt to the one that asked."""
+
+from __future__ import annotations
+
+import os
+import signal
+import warnings
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from multiprocessing import resource_tracker
+from typing import Any, Final
+
+from joblib import Parallel, delayed
+
+Piece = tuple[Callable[..., Any], tuple[Any, ...], dict[str, Any]]
+"""A function and what it is called with, as ``joblib.delayed`` writes it down."""
+
+WAITING: Final = "2 * n_jobs"
+"""Pieces handed out at a time: one in work, one in store. More do not fit loky's queue, and it stumbles over them."""
+
+
+def in_processes(work: Iterable[Piece], jobs: int, **how: Any) -> Iterator[Any]:
+    """Do pieces of work in other processes.
+
+    Ctrl-C reaches every process of a terminal. Here the one that asked ends the others, from their first moment on.
+
+    Parameters
+    ----------
+    work : iterable of Piece
+        Read bit by bit.
+    jobs : int
+        Processes; -1 is one for each core.
+    **how
+        What ``joblib.Parallel`` is to know besides, such as ``return_as``.
+
+    Yields
+    ------
+    object
+        The results, in order unless ``how`` says otherwise.
+    """
+    me = os.getpid()
+    parallel = Parallel(n_jobs=jobs, pre_dispatch=WAITING, **{"return_as": "generator", **how})
+    stream = None
+    try:
+        with _mask_kept():
+            # The processes start while the first pieces are handed out.
+            stream = parallel(_masked(delayed(_undisturbed)(me, *piece) for piece in work))
+        for result in stream:  # noqa: UP028, it must not be closed before the last line
+            yield result
+    finally:
+        _end(stream)
+
+
+def _end(stream: Any) -> None:
+    """Drop what is not done; joblib would warn of it, and whoever stops knows."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)
+        if stream is not None:
+            stream.close()
+
+
+def _undisturbed(asker: int, function: Callable[..., Any], arguments: Any, keywords: Any) -> Any:
+    """Do a piece of work, where no mask could be inherited too."""
+    if os.getpid() != asker:
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
+    return function(*arguments, **keywords)
+
+
+def _masked(work: Iterable[Any]) -> Iterator[Any]:
+    """Let an interrupt wait from the first piece on; processes that are started now never get it."""
+    if hasattr(signal, "pthread_sigmask"):
+        # Not earlier: joblib starts a housekeeper before it asks for a piece, and that lifts the mask; so would this.
+        resource_tracker.ensure_running()
+        signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    yield from work
+
+
+@contextmanager
+def _mask_kept() -> Iterator[None]:
+    """Put back which signals may reach this thread; an interrupt that waited comes then."""
+    if not hasattr(signal, "pthread_sigmask"):
+        yield
+        return
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, ())
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)

@@ -1,0 +1,78 @@
+"""Work in several processes: all of it in order, and an interrupt is for the process that asked."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+
+pytestmark = pytest.mark.skipif(not hasattr(signal, "pthread_sigmask"), reason="signals are another thing there")
+
+ASKING = """
+import os, signal, sys, time
+from joblib import delayed
+from lightproof.processes import in_processes
+
+def mask(): return sorted(signal.pthread_sigmask(signal.SIG_BLOCK, ()))
+"""
+
+
+def start(code: str) -> subprocess.Popen[str]:
+    return subprocess.Popen(
+        [sys.executable, "-c", ASKING + code], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+        start_new_session=True,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # a shell's background job may ignore it
+    )  # fmt: skip
+
+
+def test_results_come_in_order_and_interrupts_reach_the_asking_process_alone():
+    asking = start("""
+print(list(in_processes((delayed(divmod)(i, 7) for i in range(30)), 2)) == [divmod(i, 7) for i in range(30)])
+print(list(in_processes((delayed(mask)() for _ in range(4)), 2)) == [[signal.SIGINT]] * 4)
+print(mask() == [])
+""")
+    assert asking.communicate(timeout=60) == ("True\n" * 3, "")
+
+
+@pytest.mark.parametrize("moment", [0, 0.2, 0.6, 1.2])
+def test_an_interrupt_ends_all_of_them_without_a_word(moment):
+    asking = start("""
+def work():
+    for i in range(500):
+        if i == 3: print("started", flush=True)
+        yield delayed(time.sleep)(0.2)
+try:
+    for _ in in_processes(work(), 2): pass
+except KeyboardInterrupt:
+    sys.exit(130)
+""")
+    assert asking.stdout.readline() == "started\n", asking.communicate()
+    time.sleep(moment)
+    os.killpg(asking.pid, signal.SIGINT)
+    assert (*asking.communicate(timeout=60), asking.returncode) == ("", "", 130)
+
+
+def test_an_interrupt_while_they_are_started_is_not_lost():
+    asking = start("""
+def work():
+    for i in range(3):
+        if i == 1: os.kill(0, signal.SIGINT)
+        yield delayed(time.sleep)(0.1)
+try:
+    for _ in in_processes(work(), 2): pass
+except KeyboardInterrupt:
+    sys.exit(130)
+""")
+    assert (*asking.communicate(timeout=60), asking.returncode) == ("", "", 130)
+
+
+def test_who_stops_early_is_not_warned():
+    asking = start("""
+for _ in in_processes((delayed(time.sleep)(0.05) for _ in range(500)), 2): break
+print("done")
+""")
+    assert asking.communicate(timeout=60) == ("done\n", "")
