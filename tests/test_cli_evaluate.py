@@ -72,8 +72,14 @@ def test_a_gallery_is_asked_instead(call, folder, tmp_path):
         for person in ("person-00", "person-01"):
             photo = sorted((folder / person).iterdir())[0]
             gallery.enroll(person, [photo], cropped=True)
+        gallery.calibrate(0.05)
     code, out, err = call(folder, "--cropped", "--gallery", "some.gallery")
     assert code == 0, err
+    # What it was calibrated for comes first.
+    assert "Meant to let in 5 % of strangers, a gallery lets in" in out
+    assert [out.index(f"Among strangers, {share} % of whom may pass") for share in ("5", "1", "0.1")] == sorted(
+        out.index(f"Among strangers, {share} % of whom may pass") for share in ("5", "1", "0.1")
+    )
     assert "enrolled: a gallery of 2 people. Among strangers: 2 people enrolled, 2 people left out." in out
 
 

@@ -369,7 +369,7 @@ def test_the_reasons_for_a_name_are_drawn_and_add_up(gallery, shots, call, here)
 @pytest.mark.parametrize(
     ("more", "code", "said"),
     [
-        (["--out", "why.jpg"], 2, "`png` of explain must be a file whose name ends with .png; got 'why.jpg'."),
+        (["--out", "why.jpg"], 2, "`--out` of explain must be a file whose name ends with .png; got 'why.jpg'."),
         (["--out", "photo.png", "--force"], 1, "photo.png must be a place that can be written; got: the photo itself."),
         (["--out", "no/why.png"], 1, "no/why.png must be a place that can be written; got: no such folder."),
         (["--out", "a.png", "--person", "Eve"], 1, "got 'Eve'."),

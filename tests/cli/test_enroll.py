@@ -231,7 +231,7 @@ def test_photos_are_removed_after_a_question(followed, call, here, types):
     assert err.splitlines() == [
         f"no longer there: {name}" for name in ("Ada/left.png", "Ben/front.png", "Ben/left.png")
     ]
-    assert "would be removed   3 photos, and with them Ben" in out
+    assert "would leave        Ben, of whom no photo is left" in out
     code, out, err = call("sync", "album", "--cropped", "--jobs", "1")
     assert (code, out) == (1, "")
     asked = "Remove 3 photos and with them Ben?"
@@ -244,7 +244,7 @@ def test_photos_are_removed_after_a_question(followed, call, here, types):
     types("y\n")
     code, out, _ = call("sync", "album", "--cropped", "--jobs", "1")
     assert code == 0
-    assert "removed          3 photos, and with them Ben" in out
+    assert "left             Ben, of whom no photo is left" in out
     assert people_in(here / "people.gallery") == {"Ada": 1, "Cleo": 2, "Dan": 2}
 
 

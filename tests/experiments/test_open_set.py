@@ -104,8 +104,8 @@ def test_the_tables_show_every_row(rows):
 
 @pytest.mark.data
 def test_on_real_faces_strangers_are_told_from_friends(yale):
-    """The figures of docs/gallery.md; fewer lights would leave too few strangers for one in a thousand."""
-    rows = [row for row in run_open_set(yale, ["robust"], jobs=2) if row.people == "all"]
+    """The figures of docs/gallery.md, on every third light; fewer leave too few strangers for one in a thousand."""
+    rows = [row for row in run_open_set(yale, ["robust"], picks=[0, 3, 6, 9]) if row.people == "all"]
     assert only(rows, test="open set", far=0.01, subset="all").found >= 92
     assert only(rows, test="open set", far=0.001, subset="all").found >= 87
     assert only(rows, test="verify", subset="all").eer <= 3

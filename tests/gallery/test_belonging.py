@@ -114,6 +114,17 @@ def test_a_copy_in_another_folder_does_not_move_what_stays_where_it_was(gallery,
     assert kept(gallery) == ALL
 
 
+@pytest.mark.parametrize("other", ["Aaron", "Zoe"])
+def test_a_copy_in_another_folder_does_not_move_what_is_only_called_otherwise(gallery, folder, other):
+    put(folder, f"{other}/0.png", png("Cleo", 0))
+    (folder / "Cleo/0.png").rename(folder / "Cleo/renamed.png")
+    report = follow(gallery, folder)
+    assert (report.known, report.gone, report.removed) == (6, [], [])
+    said = f"Photo {other}/0.png must be new, or of '{other}'; got one that is enrolled as 'Cleo'."
+    assert [refused.reason for refused in report.refused] == [said]
+    assert kept(gallery) == ALL | {"Cleo": ["Cleo/renamed.png"]}
+
+
 def test_a_file_that_moves_within_the_folder_of_a_person_is_noted(gallery, folder):
     (folder / "Ada/old").mkdir()
     (folder / "Ada/0.png").rename(folder / "Ada/old/0.png")

@@ -97,8 +97,12 @@ def test_people_who_would_be_gone_are_asked_about_although_no_photo_is_removed(a
     types("n\n")
     assert follow(call)[2] == f"{question} [y/N] Nothing was changed.\n"
     assert names(office) == NAMES[:3]
+    assert "would leave" in (told := follow(call, "--dry-run")[1])
+    assert "Ada, of whom no photo is left" in told
     types("y\n")
-    assert follow(call)[0] == 0
+    code, out, _ = follow(call)
+    assert code == 0
+    assert "Ada, of whom no photo is left" in out
     assert names(office) == ["Anna", "Ben", "Cleo"]
 
 
@@ -123,6 +127,48 @@ def test_photos_that_sync_removed_while_somebody_reads_are_told_of(album, office
         assert "may still hold bytes of them" in follow(call, "--yes")[2]
     put(album, "Dan/0.png", png("Dan"))
     assert follow(call, "--yes")[2] == ""
+
+
+def test_what_a_move_or_a_rename_leaves_while_somebody_reads_is_told_of(album, office, call, monkeypatch):
+    office.unlink()
+    monkeypatch.setattr(sqlite, "SWEEP_WAIT", 10)
+    with new(office) as gallery:
+        gallery.enroll_folder(album, cropped=True, jobs=1)
+    (album / "Ada/0.png").rename(album / "Ben/a.png")
+    with Store.open(office) as other, other.reading() as view:
+        view.people()
+        assert "may still hold bytes of them" in follow(call, "--yes")[2]
+        assert "may still hold bytes of them" in call("rename", "Ben", "Bob", "--gallery", office)[2]
+    assert call("rename", "Bob", "Ben", "--gallery", office)[2] == ""
+
+
+def test_rows_are_not_written_where_the_command_itself_writes(office, album, call, here):
+    before = office.read_bytes()
+    said = "must be a place that can be written; got: where something else is to be written."
+    photo = ["Zoe", album / "Ada/0.png", "--cropped"]
+    for words in (
+        ["enroll", *photo, "--gallery", "new.gallery", "--json", "new.gallery"],
+        ["enroll", *photo, "--gallery", "sqlite:///new.gallery", "--json", "./new.gallery"],
+        ["export", "new.gallery", "--gallery", office, "--json", "new.gallery"],
+        ["import", office, "--gallery", "new.gallery", "--json", "new.gallery"],
+        ["explain", album / "Ada/0.png", "--cropped", "--out", "a.png", "--gallery", office, "--json", "a.png"],
+    ):
+        code, out, err = call(*words)
+        assert (code, out) == (1, "")
+        assert err.endswith(f"{said}\n")
+        assert err.count("\n") == 1
+    assert sorted(path.name for path in here.iterdir()) == ["album", "office.gallery"]
+    assert office.read_bytes() == before
+
+
+def test_a_refused_command_leaves_a_link_to_where_nothing_is_yet(office, call, here):
+    (here / "rows.json").symlink_to(here / "target.json")
+    assert call("people", "--gallery", office, "--json", "rows.json")[0] == 0
+    assert len(json.loads((here / "rows.json").read_text())) == 3
+    (here / "other.json").symlink_to(here / "target.json")
+    assert call("people", "Nobody", "--gallery", office, "--json", "other.json")[0] == 1
+    assert (here / "other.json").is_symlink()
+    assert not (here / "target.json").exists()
 
 
 def test_a_dry_run_makes_no_gallery(store_place, album, call):

@@ -458,3 +458,35 @@ def test_what_calibration_learned_from_somebody_leaves_with_them(gallery, folder
     shutil.rmtree(folder / "Ada")
     follow(gallery, folder)
     assert gallery.calibration() == Calibration(0.02)
+
+
+def test_what_calibration_learned_from_somebody_whose_photos_moved_leaves_with_them(gallery, folder):
+    follow(gallery, folder)
+    gallery.calibrate(0.02)
+    (folder / "Cleo/0.png").rename(folder / "Ben/c.png")
+    assert follow(gallery, folder).gone == ["Cleo"]
+    assert gallery.calibration() == Calibration(0.02)
+
+
+def test_a_refusal_goes_with_its_file(gallery, folder):
+    put(folder, "Zoe/bad.png", b"no picture")
+    put(folder, "Ada/bad.png", b"no picture either")
+    follow(gallery, folder)
+    shutil.rmtree(folder / "Zoe")
+    follow(gallery, folder, dry_run=True)
+    assert [refusal.person for refusal in gallery.store.refusals().values()] == ["Ada", "Zoe"]
+    follow(gallery, folder)
+    assert [refusal.person for refusal in gallery.store.refusals().values()] == ["Ada"]
+
+
+def test_a_folder_that_is_a_link_to_nothing_is_refused_by_sync_and_nothing_removed(gallery, folder, tmp_path):
+    (folder / "Cleo").rename(tmp_path / "Cleo")
+    (folder / "Cleo").symlink_to(tmp_path / "Cleo", target_is_directory=True)
+    follow(gallery, folder)
+    before = templates(gallery)
+    (tmp_path / "Cleo").rename(tmp_path / "gone")
+    with pytest.raises(DatasetMissing, match=r"Cleo must be a link to something; got a link to nothing\."):
+        follow(gallery, folder)
+    assert templates(gallery) == before
+    # Enrolling takes nothing away: the others are enrolled, and this is said.
+    assert take(gallery, folder).ignored == [Refused("Cleo", "a link to nothing")]

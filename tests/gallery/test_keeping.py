@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from lightproof.errors import BadGallery, BadImage, BadParameter, DuplicatePhoto
-from lightproof.gallery import Gallery
+from lightproof.gallery import FAR, Calibration, Gallery
 from lightproof.gallery.taking import hash_of
 from lightproof.gallery.templates import HEAD, decode, encode
 from lightproof.store import Refusal, Store
@@ -164,23 +164,42 @@ def test_settings_that_cannot_be_read_are_refused(gallery, settings):
             act(place_of(gallery))
 
 
-WHOLE_BUT_FOR_THE_SHIFT = '{"far": 0.1, "shift": NaN, "people": 3, "strangers": 3, "relit": 0}'
+WHOLE_BUT_FOR_THE_SHIFT = '{{"far": 0.1, "shift": {}, "people": 3, "strangers": 3, "relit": 0}}'
 
 
-@pytest.mark.parametrize("note", ["", "{}", "[]", "3", '{"far": "x"}', '{"far": 2.0}', WHOLE_BUT_FOR_THE_SHIFT])
+@pytest.mark.parametrize(
+    "note",
+    [
+        *("", "{}", "[]", "3", '{"far": "x"}', '{"far": 2.0}', '{"far": 1e-300}', "[" * 100_000),
+        WHOLE_BUT_FOR_THE_SHIFT.format("NaN"),
+        WHOLE_BUT_FOR_THE_SHIFT.format("1" + "0" * 400),
+        WHOLE_BUT_FOR_THE_SHIFT.format("0").replace("3", "-3"),
+    ],
+)
 def test_a_calibration_that_cannot_be_read_is_refused(gallery, note):
     with gallery.store.writing() as change:
         change.set_fact("calibration", note)
     with pytest.raises(BadGallery, match=r"got a calibration that cannot be read \(see: lightproof calibrate\)"):
         gallery.identify(face("Ada"))
+    # It does not keep anybody from being forgotten, and goes with them.
+    gallery.forget("Ada")
+    assert gallery.calibration() == Calibration(FAR)
     assert gallery.calibrate(0.02) == gallery.calibration()
 
 
-def test_a_note_on_the_light_that_cannot_be_read_is_refused(gallery):
-    for note in ("", "7", '{"azimuth": null}'):
+def test_a_note_on_the_light_that_cannot_be_read_is_refused_and_not_imported(gallery, tmp_path):
+    huge = "1" + "0" * 400
+    lights = ("NaN", "Infinity", "181", huge, f"1e{huge[:9]}")
+    numbers = [f'{{"azimuth": 0, "elevation": {light}}}' for light in lights]
+    for note in ("", "7", '{"azimuth": null}', "[" * 100_000, *numbers):
         tamper(gallery, "light", f"'{note}'")
         with pytest.raises(BadGallery, match="got a note on the light that cannot be read"):
             gallery.advice("Ada")
+        with (
+            new(tmp_path / "mine.gallery") as mine,
+            pytest.raises(BadGallery, match="got a note on the light that cannot be read"),
+        ):
+            mine.import_(place_of(gallery))
     tamper(gallery, "light", "NULL")
     assert gallery.lights("Ada") == [None, None]
     assert gallery.advice("Ada").has == ()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from collections import Counter
 from collections.abc import Callable, Iterable
 from pathlib import Path
@@ -80,13 +81,14 @@ def check_place(path: Path | None) -> None:
         return
     if path.is_dir() or not path.parent.is_dir():
         raise CannotWrite(path, OSError("a folder" if path.is_dir() else "no such folder"))
-    new = not path.exists()
+    real = Path(os.path.realpath(path))  # what is made to try it is removed, not a link that leads to it
+    new = not real.exists()
     try:
-        path.open("ab").close()
+        real.open("ab").close()
     except OSError as problem:
         raise CannotWrite(path, problem) from None
     if new:
-        path.unlink()
+        real.unlink()
 
 
 def check_folder(folder: Path) -> None:
@@ -113,13 +115,22 @@ def check_album(folder: Path) -> None:
         raise CannotWrite(folder, problem) from None
 
 
-def check_rows_place(path: Path | None) -> None:
+def check_rows_place(path: Path | None, *taken: str | Path | None) -> None:
     """Refuse a place for rows that cannot be written, or that holds something else; stdout always can.
 
     Where the name of the file is forgotten, the next word is taken for it, and that may be a photo.
+
+    Parameters
+    ----------
+    path : Path, optional
+    *taken : str or Path, optional
+        Places where the command itself will write, such as a new gallery.
     """
     if path is None or path == STDOUT:
         return
+    others = [str(other).removeprefix("sqlite:///") for other in taken if other is not None]
+    if os.path.realpath(path) in map(os.path.realpath, others):
+        raise CannotWrite(path, OSError("where something else is to be written"))
     check_place(path)
     if path.is_file() and _first_letter(path) not in (b"", b"["):
         raise CannotWrite(path, OSError("a file that holds something else than rows"))

@@ -76,7 +76,7 @@ def enroll(
 
     Example: lightproof enroll --folder album --dry-run
     """
-    check_rows_place(json_file)
+    check_rows_place(json_file, gallery)
     check_jobs("enroll", jobs)
     new = {"preset": preset, "keep_photos": keep_photos or None, "wait": wait, "create": True}
     if folder is not None:

@@ -74,6 +74,7 @@ def evaluate(
 
     Example: lightproof evaluate new-photos --gallery people.gallery
     """
+    from lightproof.evaluation import FARS
     from lightproof.evaluation import evaluate as evaluated
     from lightproof.evaluation.report import evaluation_page, evaluation_tables, setting, summary
 
@@ -86,6 +87,9 @@ def evaluate(
         faces = load("folder", folder, bar("reading photos"), cropped, few=known is not None)
         describe("folder", faces)
         how = USUAL | {name: value for name, value in given.items() if value is not None}
+        if known is not None:
+            # What the gallery really does comes first.
+            how["fars"] = tuple(dict.fromkeys((known.calibration().far, *FARS)))
         found = evaluated(faces, **how, progress=bar("comparing"), gallery=known)
         # Files first: a closed pipe must not cost them.
         write(out / "report.html", evaluation_page(found, f"Evaluation of {folder.resolve().name}"))

@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from lightproof.cli.console import STDOUT, check_rows_place, printable, stream_bar, write_rows
-from lightproof.cli.gallery import DEFAULT, WAIT, WHOLE, Place, Rows, Wait, counted_people, in_words, opened
+from lightproof.cli.gallery import DEFAULT, WAIT, WHOLE, Place, Rows, Wait, counted_people, in_words, named, opened
 from lightproof.cli.work import stoppable
 
 Other = Annotated[str, typer.Argument(metavar="FILE_OR_URL", help="The other gallery.")]
@@ -22,13 +22,13 @@ def export(
 
     Example: lightproof export backup.gallery
     """
-    check_rows_place(json_file)
+    check_rows_place(json_file, other)
     with stoppable(lambda: "Nothing was copied."), opened(gallery) as register:
         count = register.export(other, progress=stream_bar("copying"))
-        row = {"from": register.place, "to": _named(other), "people": count}
+        row = {"from": register.place, "to": named(other), "people": count}
         write_rows(json_file, [row])
     if json_file != STDOUT:
-        in_words(f"Copied {counted_people(count)} to {printable(_named(other))}.")
+        in_words(f"Copied {counted_people(count)} to {printable(named(other))}.")
 
 
 def import_(
@@ -45,7 +45,7 @@ def import_(
     """
     from lightproof.gallery import Gallery
 
-    check_rows_place(json_file)
+    check_rows_place(json_file, gallery)
     with stoppable(lambda: WHOLE):
         if not Gallery.exists(gallery, timeout=wait):
             with opened(other) as source:
@@ -53,12 +53,6 @@ def import_(
         else:
             with opened(gallery, wait=wait) as target:
                 count = target.import_(other, progress=stream_bar("copying"))
-        write_rows(json_file, [{"from": _named(other), "to": _named(gallery), "people": count}])
+        write_rows(json_file, [{"from": named(other), "to": named(gallery), "people": count}])
     if json_file != STDOUT:
-        in_words(f"Copied {counted_people(count)} from {printable(_named(other))} to {printable(_named(gallery))}.")
-
-
-def _named(place: str) -> str:
-    from lightproof.store.places import find_place
-
-    return find_place(place).shown
+        in_words(f"Copied {counted_people(count)} from {printable(named(other))} to {printable(named(gallery))}.")

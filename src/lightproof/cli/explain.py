@@ -42,10 +42,10 @@ def explain(
 
     Example: lightproof explain door.jpg --person Ada --against Ben --out why.png
     """
-    check_rows_place(json_file)
-    for path, ending in ((out, ".png"), (arrays, ".npz")):
+    check_rows_place(json_file, out, arrays)
+    for option, path, ending in (("--out", out, ".png"), ("--arrays", arrays, ".npz")):
         if path is not None:
-            _check(path, ending, photo, force)
+            _check(option, path, ending, photo, force)
     with stoppable(lambda: "A file that is there is whole."), opened(gallery) as register:
         check_finding(cropped)
         found = _explained(register, photo, person, against, cropped)
@@ -66,10 +66,10 @@ def _explained(gallery: Gallery, photo: Path, person: str | None, against: str |
         raise UserError(str(mistake)) from None
 
 
-def _check(path: Path, ending: str, photo: Path, force: bool) -> None:
+def _check(option: str, path: Path, ending: str, photo: Path, force: bool) -> None:
     """Refuse a file of another kind, one that is there, and above all the photo itself."""
     if path.suffix.lower() != ending:
-        raise BadParameter("explain", ending[1:], f"a file whose name ends with {ending}", str(path))
+        raise BadParameter("explain", option, f"a file whose name ends with {ending}", str(path))
     if os.path.realpath(path) == os.path.realpath(photo):
         raise CannotWrite(path, OSError("the photo itself"))
     if os.path.lexists(path) and not force:

@@ -56,8 +56,10 @@ def _numbers(row: dict[str, Any]) -> list[tuple[str, str]]:
     lines = [("would be enrolled" if row["dry_run"] else "enrolled", f"{counted_photos(row['enrolled'])}{of}")]
     lines.append(("enrolled before", counted_photos(row["known"])))
     if row["removed"]:
-        gone = f", and with them {', '.join(map(shown, row['gone']))}" if row["gone"] else ""
-        lines.append(("would be removed" if row["dry_run"] else "removed", counted_photos(len(row["removed"])) + gone))
+        lines.append(("would be removed" if row["dry_run"] else "removed", counted_photos(len(row["removed"]))))
+    if row["gone"]:
+        gone = f"{', '.join(map(shown, row['gone']))}, of whom no photo is left"
+        lines.append(("would leave" if row["dry_run"] else "left", gone))
     if row["refused"]:
         lines.append(("refused", f"{counted_photos(len(row['refused']))}, see above"))
     if row["refused_before"]:

@@ -24,6 +24,7 @@ from lightproof.cli.gallery import (
     shown,
 )
 from lightproof.cli.work import stoppable
+from lightproof.errors import BadGallery
 
 if TYPE_CHECKING:
     from lightproof.gallery import Gallery
@@ -59,7 +60,7 @@ def forget(
         if not agreed(f"Forget {_named(list(known))}, {_counted(known.values())}?", yes):
             talk.print("Nothing was changed.")
             raise typer.Exit(1)
-        calibrated = register.calibration().strangers > 0
+        calibrated = _is_calibrated(register)
         photos = register.forget(*known)
         leftover = register.leftover()
         rows = [{"name": name, **kept._asdict(), "overwritten": leftover is None} for name, kept in known.items()]
@@ -78,6 +79,14 @@ def _known(gallery: Gallery, names: list[str]) -> dict[str, Forgotten]:
 
     with gallery.store.reading() as view:
         return {check_name(name): view.kept_of(name) for name in names}
+
+
+def _is_calibrated(gallery: Gallery) -> bool:
+    try:
+        return gallery.calibration().strangers > 0
+    except BadGallery:
+        # It goes with them, whatever it says.
+        return True
 
 
 def _counted(kept: Iterable[Forgotten]) -> str:

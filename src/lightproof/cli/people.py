@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from lightproof.cli.console import STDOUT, check_rows_place, printable, show_narrow, write_rows
+from lightproof.cli.console import STDOUT, check_rows_place, printable, show_narrow, talk, write_rows
 from lightproof.cli.gallery import (
     DEFAULT,
     WAIT,
@@ -122,6 +122,9 @@ def rename(
     check_rows_place(json_file)
     with stoppable(lambda: WHOLE), opened(gallery, wait=wait) as register:
         register.rename(old, new)
+        leftover = register.leftover()
         write_rows(json_file, [{"old": old, "new": new}])
     if json_file != STDOUT:
         in_words(f"{shown(old)} is now called {shown(new)}.")
+    if leftover:
+        talk.print(printable(leftover), soft_wrap=True)

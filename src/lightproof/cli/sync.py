@@ -73,7 +73,7 @@ def sync(
             talk.print("Nothing was changed.")
             raise typer.Exit(1)
         report = register.sync(folder, dry_run=dry_run, progress=stream_bar("following the folder"), **how)
-        leftover = register.leftover() if report.removed and not dry_run else None
+        leftover = None if dry_run else register.leftover()
         row = row_of(report, folder)
         write_rows(json_file, [row])
     if dry_run and json_file != STDOUT:

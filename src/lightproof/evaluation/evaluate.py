@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, Final, Protocol
 from unicodedata import normalize
 
 import numpy as np
@@ -24,6 +24,9 @@ from lightproof.matcher import Matcher, matcher_of, preset_settings
 from lightproof.people import People
 from lightproof.strangers import Strangers, check_far
 from lightproof.types import Ints, is_whole
+
+FARS: Final = (0.01, 0.001)
+"""Shares of strangers that thresholds are meant to accept, if nobody says."""
 
 
 class KnownStrangers(Protocol):
@@ -102,7 +105,7 @@ def evaluate(
     preset: str = "robust",
     photos: int = 1,
     draws: int = 5,
-    fars: Sequence[float] = (0.01, 0.001),
+    fars: Sequence[float] = FARS,
     seed: int = 0,
     progress: Progress = iter,
     gallery: KnownPeople | None = None,

@@ -29,7 +29,7 @@ def evaluation_tables(found: Evaluation) -> list[TextTable]:
 
 def setting(found: Evaluation) -> str:
     """Say in a sentence or two what was tried."""
-    start = f"{found.n_photos} photos of {_people(found.n_people)}; enrolled: {found.source}"
+    start = f"{_counted(found.n_photos, 'photo')} of {_people(found.n_people)}; enrolled: {found.source}"
     if found.draws > 1:
         start += f", drawn {found.draws} times"
     if not found.stranger_questions:
@@ -105,8 +105,8 @@ def _open_table(found: Evaluation, far: float) -> TextTable:
     )
     if 0 < far * found.stranger_questions < 1:
         note += (
-            f" Strangers were asked about {found.stranger_questions} times, too few to measure this rate: the best "
-            "threshold lets in none of them."
+            f" Strangers were asked about {_counted(found.stranger_questions, 'time')}, too few to measure this rate: "
+            "the best threshold lets in none of them."
         )
     return TextTable(f"Among strangers, {_share(far)} of whom may pass", head, lines, note)
 
@@ -124,6 +124,10 @@ def _share(far: float) -> str:
 
 def _percent(figure: Figure) -> str:
     return f"{100 * figure.value:.1f} %"
+
+
+def _counted(number: int, what: str) -> str:
+    return f"{number} {what}{'s' * (number != 1)}"
 
 
 def _people(number: int) -> str:

@@ -44,7 +44,9 @@ class Belonging:
 
     def __init__(self, enrolled: Iterable[Photo], files: Sequence[Picture]) -> None:
         self.photos = {photo.hash: photo for photo in enrolled}
+        self._files = files
         self._paths = {storable(file.source): file.path for file in files}
+        self._held: dict[str, set[str]] = {}
         self._stays: dict[str, bool] = {}
         folders = {file.folder for file in files}
         came: dict[str, list[Photo]] = {}
@@ -63,6 +65,13 @@ class Belonging:
             self._stays[photo.hash] = self._is_there(photo)
         return self._stays[photo.hash]
 
+    def is_at_home(self, photo: Photo) -> bool:
+        """Whether a file in a folder of the photo's own person holds it, whatever the file is called."""
+        if photo.person not in self._held:
+            own = [file.path for file in self._files if self.person_of(file.folder) == photo.person]
+            self._held[photo.person] = {number for path in own if (number := _hash_at(path))}
+        return photo.hash in self._held[photo.person]
+
     def _renamed_owner(self, folder: str, came: Sequence[Photo], folders: set[str]) -> str | None:
         """Find the one person of another name whom a folder's photos are of; None if it is of its own name."""
         person = came[0].person
@@ -75,11 +84,16 @@ class Belonging:
         path = self._paths.get(photo.source or "")
         if path is None:
             return False
-        try:
-            return hash_of(contents_of(path, None)[0]) == photo.hash
-        except BadImage:
-            # Nobody can tell; what cannot be read now is no reason to move anything.
-            return True
+        # What cannot be read now is no reason to move anything.
+        return _hash_at(path) in (photo.hash, None)
+
+
+def _hash_at(path: str) -> str | None:
+    """Sum up what a file holds; None where nobody can tell."""
+    try:
+        return hash_of(contents_of(path, None)[0])
+    except BadImage:
+        return None
 
 
 def _folder_of(photo: Photo) -> str:

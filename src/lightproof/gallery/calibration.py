@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Container, Iterator, Sequence
-from dataclasses import asdict, astuple, dataclass
+from dataclasses import asdict, dataclass
 from typing import Final, Self
 
 import numpy as np
@@ -18,8 +18,8 @@ from lightproof.matcher import Matcher
 from lightproof.people import People
 from lightproof.pixels import read_grey
 from lightproof.store import Change, NewPhoto, Store
-from lightproof.strangers import Strangers, leads
-from lightproof.types import Array, Floats
+from lightproof.strangers import Strangers, check_far, leads
+from lightproof.types import Array, Floats, is_whole
 
 FAR: Final = 0.001
 """Share of strangers accepted where nobody said otherwise."""
@@ -62,8 +62,10 @@ class Calibration:
             known = json.loads(written)
             # What another version found out means something else here; the rate that was asked for stays.
             read = cls(**known) if known.keys() == asdict(cls(far)).keys() else cls(known["far"])
-            sound = all(math.isfinite(value) for value in astuple(read)) and 0 < read.far < 1
-        except (AttributeError, KeyError, TypeError, ValueError):
+            counts = (read.people, read.strangers, read.relit)
+            sound = math.isfinite(read.shift) and all(is_whole(count, 0) for count in counts)
+            check_far("calibrate", read.far)
+        except (AttributeError, KeyError, TypeError, ValueError, OverflowError, RecursionError):
             sound = False
         if not sound:
             raise BadGallery(place, "a calibration that cannot be read (see: lightproof calibrate)")
@@ -142,8 +144,12 @@ def chosen(names: Sequence[str]) -> list[str]:
     return [names[i] for i in np.linspace(0, len(names) - 1, MOST).astype(int)]
 
 
-def unlearn(change: Change, place: str) -> None:
+def unlearn(change: Change) -> None:
     """Forget what was found out with the help of people who are gone; the rate that was asked for stays."""
     found = change.facts().get("calibration")
-    if found is not None:
-        change.set_fact("calibration", Calibration(Calibration.read(found, FAR, place).far).written())
+    try:
+        kept = Calibration(Calibration.read(found, FAR, change.place).far).written() if found is not None else None
+    except BadGallery:
+        # What cannot be read may hold something of them.
+        kept = None
+    change.set_fact("calibration", kept)

@@ -9,7 +9,7 @@ from typing import Final
 
 from lightproof.errors import BadGallery
 from lightproof.gallery.progress import Progress
-from lightproof.gallery.taking import Way, check_parameters, join_again
+from lightproof.gallery.taking import Way, check_parameters, join_again, light_of
 from lightproof.gallery.templates import decode
 from lightproof.store import Change, NewPhoto, Person, Store, View
 
@@ -79,5 +79,6 @@ def _check(person: Person, photos: Sequence[NewPhoto], span: bytes | None, way: 
         if photo.parameters != way.parameters:
             raise BadGallery(place, f"a template of {person.name!r} made with other parameters")
         decode(photo.template, way.matcher, place)
+        light_of(photo.light, place)
     if span is not None:
         decode(span, way.matcher, place)

@@ -89,8 +89,10 @@ class Desk:
         there = change.known_hashes(wanted)
         moved = [number for number, owner in there.items() if owner != wanted[number] and number in self.moves]
         losers = {there.pop(number) for number in moved}
-        losers -= set(change.remove_photos(moved).people)
-        join_again(change, losers, self.way)
+        gone = change.remove_photos(moved).people
+        join_again(change, losers - set(gone), self.way)
+        if gone:
+            unlearn(change)
         late = []
         for person in list(photos):
             for photo in photos[person]:
@@ -168,6 +170,19 @@ def remove_missing(store: Store, plan: Plan, work: Work, way: Way, report: Folde
             removed = change.remove_photos(numbers)
             join_again(change, owners - set(removed.people), way)
             if removed.people:
-                unlearn(change, store.place)
+                unlearn(change)
+    _drop_refusals_of_missing(store, plan, work, report)
     left = {work.moves.get(photo.hash, photo.person) for photo in store.photos() if photo.hash not in numbers}
     report.gone = sorted({came[number].person for number in {*numbers, *work.moves}} - left)
+
+
+def _drop_refusals_of_missing(store: Store, plan: Plan, work: Work, report: FolderReport) -> None:
+    """Let go of what was refused from this folder and is no longer in it: names of people and files."""
+    missing = [
+        refusal.hash
+        for refusal in store.refusals().values()
+        if refusal.folder == plan.folder and refusal.hash not in work.seen and refusal.source not in work.unread
+    ]
+    if missing and not report.dry_run:
+        with store.writing() as change:
+            change.forget_refusals(missing)

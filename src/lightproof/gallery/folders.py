@@ -25,6 +25,8 @@ from lightproof.types import is_whole
 COMMITTED: Final = 8
 """Of those, how many are written in one change: an interrupt costs no more."""
 
+DANGLING: Final = "a link to nothing"
+
 LEGAL: Final = "a folder with a folder of photos for each person (name/photo.jpg)"
 
 
@@ -40,6 +42,10 @@ def plan(folder: str | os.PathLike[str], retry: bool, syncing: bool = False) -> 
         Whether photos that are no longer there are to be removed.
     """
     files, ignored = find_photos(folder)
+    lost = [file.photo for file in ignored if file.reason == DANGLING]
+    if syncing and lost:
+        # It may have been a folder of people: they must not be lost with the disk it lay on.
+        raise DatasetMissing(Path(folder, lost[0]), "a link to something", DANGLING)
     return Plan(storable(str(Path(folder).resolve())), files, ignored, retry, syncing)
 
 
@@ -63,7 +69,7 @@ def _listed(top: Path) -> tuple[list[Picture], list[Refused]]:
         if any(part.startswith(".") for part in name.parts):
             continue
         if path.suffix.lower() not in ENDINGS:
-            ignored.append(Refused(shown, "not a picture"))
+            ignored.append(Refused(shown, DANGLING if path.is_symlink() and not path.exists() else "not a picture"))
         elif len(name.parts) < 2:
             ignored.append(Refused(shown, "not in a person's folder"))
         else:

@@ -18,7 +18,7 @@ from lightproof.store import Change, Store
 
 
 def is_founded(place: str | PathLike[str], timeout: float) -> bool:
-    """Tell whether a gallery is there; nothing is made or changed."""
+    """Tell whether a gallery is there; none is made."""
     if not Store.exists(place, timeout=timeout):
         return False
     with Store.open(place, create=False, timeout=timeout) as store:

@@ -89,7 +89,7 @@ class Gallery(Asking):
 
     @staticmethod
     def exists(place: str | PathLike[str], *, timeout: float = 30.0) -> bool:
-        """Tell whether there is a gallery; where there is none, :meth:`open` would make one. Nothing is changed."""
+        """Tell whether there is a gallery; where there is none, :meth:`open` would make one."""
         return founding.is_founded(place, timeout)
 
     @classmethod
@@ -226,7 +226,7 @@ class Gallery(Asking):
         with self._store.writing() as change:
             photos = sum(change.forget(name).photos for name in names)
             if photos:
-                calibration.unlearn(change, self.place)
+                calibration.unlearn(change)
         return photos
 
     def calibrate(self, far: float = FAR, *, progress: Progress = silent) -> Calibration:

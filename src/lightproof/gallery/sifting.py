@@ -156,7 +156,7 @@ class Work:
         return False
 
     def _is_known(self, job: Job, owner: str) -> bool:
-        """Whether an enrolled photo stays whose it is: it moves with its file, to where the first of its copies is."""
+        """Whether an enrolled photo stays whose it is: it moves when its file has left the folders of that person."""
         photo = self.belonging.photos.get(job.hash)
         if photo is None or self.belonging.stays(photo):
             at_home = photo is not None and photo.source == storable(job.source)
@@ -165,7 +165,7 @@ class Work:
         if job.hash not in self.moves:
             if job.person == owner:
                 self.sources.setdefault(job.hash, job.source)
-            elif self._plan.syncing and self.seen[job.hash] is job:
+            elif self._plan.syncing and self.seen[job.hash] is job and not self.belonging.is_at_home(photo):
                 self.moves[job.hash] = job.person
                 return False
         self._known_as(job, self.moves.get(job.hash, owner))

@@ -147,9 +147,13 @@ def light_of(note: str | None, place: str) -> tuple[float, float] | None:
         return None
     try:
         read = json.loads(note)
-        return float(read["azimuth"]), float(read["elevation"])
-    except (KeyError, TypeError, ValueError):
-        raise BadGallery(place, "a note on the light that cannot be read") from None
+        light = float(read["azimuth"]), float(read["elevation"])
+        sound = all(abs(angle) <= 180 for angle in light)
+    except (KeyError, TypeError, ValueError, OverflowError, RecursionError):
+        sound = False
+    if not sound:
+        raise BadGallery(place, "a note on the light that cannot be read")
+    return light
 
 
 def lights_of(photos: Iterable[NewPhoto], place: str) -> tuple[tuple[float, float], ...]:

@@ -42,6 +42,7 @@ class Store:
         self._database = database
         self._closed = False
         self._mark: str | None = None
+        self._erased = False
 
     @classmethod
     def open(cls, place: str | os.PathLike[str], *, create: bool = True, timeout: float = TIMEOUT) -> Store:
@@ -121,6 +122,7 @@ class Store:
             yield change
             mark = change.finish()
         self._mark = mark
+        self._erased = self._erased or change.erased
         # Whoever deleted nothing does not wait for others on account of those who did.
         self._sweep(change.traces, patient=change.erased)
 
@@ -139,8 +141,12 @@ class Store:
         return "unswept" in self.facts()
 
     def leftover(self) -> str | None:
-        """Say in one sentence what may be left of the bytes that were deleted, and until when; None if nothing is."""
-        return self._database.leftover(self.unswept)
+        """Say in one sentence what may be left of the bytes that were deleted, and until when; None if nothing is.
+
+        Where nothing was deleted through this store, and nothing waits to be cleaned away, there is nothing to say.
+        """
+        unswept = self.unswept
+        return self._database.leftover(unswept) if unswept or self._erased else None
 
     def facts(self) -> dict[str, str]:
         """See :meth:`View.facts`."""
