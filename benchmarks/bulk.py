@@ -31,7 +31,7 @@ from lightproof.gallery import Gallery
 from lightproof.strangers import leads
 
 RENDERED: Final = 200
-PROBES: Final = 192
+PROBES: Final = 16
 NOISE: Final = 2.0
 
 Faces = NDArray[np.uint8]
