@@ -43,7 +43,7 @@ def calibrate(
     if found.strangers:
         copies = f" and {found.relit:,} relit copies" if found.relit else ""
         asked = f"{found.strangers:,} photos{copies} were taken for strangers among {found.people:,} people."
-        moved = f"They lead by {found.shift:+.2f} more than is usual."
+        moved = f"They lead by {abs(found.shift):.2f} {'less' if found.shift < 0 else 'more'} than is usual."
         in_words(f"{asked} {moved}")
     else:
         in_words("With fewer than two people there is nobody to ask: what is usual stands in.")
