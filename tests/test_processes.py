@@ -76,3 +76,29 @@ for _ in in_processes((delayed(time.sleep)(0.05) for _ in range(500)), 2): break
 print("done")
 """)
     assert asking.communicate(timeout=60) == ("done\n", "")
+
+
+def test_only_the_stumbling_of_loky_over_dropped_work_is_not_told():
+    asking = start("""
+import threading
+from joblib.externals.loky import process_executor
+from lightproof.processes import _stumble_quietly
+
+class Thread(threading.Thread):
+    def run(self): raise self.problem
+
+def told(module, problem):
+    Thread.__module__ = module
+    thread = Thread()
+    thread.problem = problem
+    thread.start()
+    thread.join()
+
+heard = []
+threading.excepthook = lambda stumble: heard.append(type(stumble.exc_value).__name__)
+_stumble_quietly()
+loky = process_executor._ExecutorManagerThread.__module__
+for module, problem in ((loky, KeyError(1)), (loky, OSError()), ("mine", KeyError(1))): told(module, problem)
+print(heard)
+""")
+    assert asking.communicate(timeout=60) == ("['OSError', 'KeyError']\n", "")

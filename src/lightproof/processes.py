@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import threading
 import warnings
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
@@ -53,10 +54,26 @@ def in_processes(work: Iterable[Piece], jobs: int, **how: Any) -> Iterator[Any]:
 
 def _end(stream: Any) -> None:
     """Drop what is not done; joblib would warn of it, and whoever stops knows."""
+    _stumble_quietly()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)
         if stream is not None:
             stream.close()
+
+
+def _stumble_quietly() -> None:
+    """Let loky's thread end without a word when it looks for a piece that has just been dropped: a race of its own."""
+    told = threading.excepthook
+    if getattr(told, "quiet", False):
+        return
+
+    def hook(stumble: threading.ExceptHookArgs) -> None:
+        kind = type(stumble.thread).__module__
+        if not (issubclass(stumble.exc_type, KeyError) and kind == "joblib.externals.loky.process_executor"):
+            told(stumble)
+
+    hook.quiet = True  # type: ignore[attr-defined]
+    threading.excepthook = hook
 
 
 def _undisturbed(asker: int, function: Callable[..., Any], arguments: Any, keywords: Any) -> Any:
