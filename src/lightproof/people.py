@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Self
@@ -53,8 +53,9 @@ class People:
         photos: dict[Hashable, list[int]] = {}
         for i, label in enumerate(labels):
             photos.setdefault(label, []).append(i)
-        span = _compact_spans if settings["storage"] == "int8" else _whole_spans
-        return cls(settings, shared, _ordered(span(vectors, photos, shared, settings)))
+        rows = list(photos.values())
+        spans = _spans_in_turn(list(map(len, rows)), lambda i: _side_by_side(vectors[rows[i]]), shared, settings)
+        return cls(settings, shared, _ordered(dict(zip(photos, spans, strict=True))))
 
     @cached_property
     def stack(self) -> SubspaceStack:
@@ -151,14 +152,9 @@ def spans_of_photos(
 
 
 def spans_of_samples(samples: Sequence[Floats], shared: SharedSpan, settings: dict[str, Any]) -> list[PatchSpans]:
-    """Span several people, each given by samples of shape (K, L, D); those who have as many are spanned together."""
-    spans: dict[int, PatchSpans] = {}
-    for count in {each.shape[1] for each in samples}:
-        alike = [i for i, each in enumerate(samples) if each.shape[1] == count]
-        for start in range(0, len(alike), PEOPLE):
-            some = alike[start : start + PEOPLE]
-            spans |= zip(some, _spans_alike([samples[i] for i in some], shared, settings), strict=True)
-    return [spans[i] for i in range(len(samples))]
+    """Span several people, each given by samples of shape (K, L, D)."""
+    counts = [each.shape[1] for each in samples]
+    return _spans_in_turn(counts, lambda i: samples[i], shared, settings)
 
 
 def validated_components(
@@ -240,32 +236,25 @@ def _span(samples: Floats, shared: SharedSpan, settings: dict[str, Any]) -> Patc
     return _spans_alike([samples], shared, settings)[0]
 
 
+def _spans_in_turn(
+    counts: Sequence[int], samples: Callable[[int], Floats], shared: SharedSpan, settings: dict[str, Any]
+) -> list[PatchSpans]:
+    """Span everybody, a few at a time of those who have as many photos; ``samples`` gives those of one, (K, L, D)."""
+    spans: dict[int, PatchSpans] = {}
+    for count in set(counts):
+        alike = [i for i, own in enumerate(counts) if own == count]
+        for start in range(0, len(alike), PEOPLE):
+            some = alike[start : start + PEOPLE]
+            spans |= zip(some, _spans_alike([samples(i) for i in some], shared, settings), strict=True)
+    return [spans[i] for i in range(len(counts))]
+
+
 def _spans_alike(samples: Sequence[Floats], shared: SharedSpan, settings: dict[str, Any]) -> list[PatchSpans]:
     """Span a few people who have as many samples, (K, L, D) each."""
     if settings["storage"] != "int8":
         return [span_photos(each, shared) for each in samples]
-    return compact_spans(np.stack(samples).transpose(0, 2, 3, 1), settings["components"], shared)
-
-
-def _whole_spans(
-    vectors: Floats, photos: dict[Hashable, list[int]], shared: SharedSpan, settings: dict[str, Any]
-) -> dict[Hashable, PatchSpans]:
-    return {label: _span(_side_by_side(vectors[rows]), shared, settings) for label, rows in photos.items()}
-
-
-def _compact_spans(
-    vectors: Floats, photos: dict[Hashable, list[int]], shared: SharedSpan, settings: dict[str, Any]
-) -> dict[Hashable, PatchSpans]:
-    """Span several people at a time who have as many photos."""
-    spans: dict[Hashable, PatchSpans] = {}
-    for count in {len(rows) for rows in photos.values()}:
-        labels = [label for label, rows in photos.items() if len(rows) == count]
-        for start in range(0, len(labels), PEOPLE):
-            some = labels[start : start + PEOPLE]
-            samples = vectors.swapaxes(2, 3)[np.array([photos[label] for label in some])]
-            samples = samples.reshape(len(some), -1, *samples.shape[3:])
-            spans |= zip(some, compact_spans(samples, settings["components"], shared), strict=True)
-    return spans
+    patches_last = np.ascontiguousarray(np.stack(samples).transpose(0, 2, 3, 1))
+    return compact_spans(patches_last, settings["components"], shared)
 
 
 def _ordered(spans: dict[Hashable, PatchSpans]) -> dict[Hashable, PatchSpans]:

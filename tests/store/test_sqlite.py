@@ -290,13 +290,18 @@ def test_whether_bytes_are_left_and_until_when_is_said_until_none_are(file, monk
         assert not store.unswept
 
 
+def forget_without_sweeping(store, monkeypatch):
+    """Enroll and forget somebody of whom nothing can be overwritten."""
+    enroll_ada(store)
+    with monkeypatch.context() as blocked:
+        blocked.setattr(sqlite.SqliteFile, "sweep", lambda *_: False)
+        with store.writing() as change:
+            change.forget("Ada Lovelace")
+
+
 def test_a_change_by_somebody_else_finishes_what_could_not_be_overwritten(file, monkeypatch):
     with Store.open(file) as store, Store.open(file) as other:
-        enroll_ada(store)
-        with monkeypatch.context() as blocked:
-            blocked.setattr(sqlite.SqliteFile, "sweep", lambda *_: False)
-            with store.writing() as change:
-                change.forget("Ada Lovelace")
+        forget_without_sweeping(store, monkeypatch)
         assert other.unswept
         with other.writing() as change:
             change.add_photos("Cy", [photo("Cy-1")])
@@ -308,11 +313,7 @@ def test_who_forgets_next_looks_for_more_than_the_traces_of_his_own(file, monkey
     """The mark of the first change is taken by the second one; what it stands for must not be lost with it."""
     swept = []
     with Store.open(file) as store, Store.open(file) as other:
-        enroll_ada(store)
-        with monkeypatch.context() as blocked:
-            blocked.setattr(sqlite.SqliteFile, "sweep", lambda *_: False)
-            with store.writing() as change:
-                change.forget("Ada Lovelace")
+        forget_without_sweeping(store, monkeypatch)
         with monkeypatch.context() as watched:
             watched.setattr(sqlite.SqliteFile, "sweep", lambda _, traces, patient: swept.append(traces) or True)
             with other.writing() as change:

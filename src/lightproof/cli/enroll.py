@@ -26,7 +26,7 @@ from lightproof.cli.gallery import (
     opened,
     shown,
 )
-from lightproof.cli.photos import check_detector
+from lightproof.cli.photos import check_finding
 from lightproof.cli.work import check_jobs, stoppable
 from lightproof.errors import BadParameter
 
@@ -101,8 +101,7 @@ def _enroll(name: str, photos: list[Path], place: str, cropped: bool, json_file:
         # A gallery that cannot be used is told before the photos are looked at.
         with opened(place, **new):
             pass
-    if not cropped:
-        check_detector(", or give --cropped where the pictures are faces already")
+    check_finding(cropped)
     with stoppable(lambda: WHOLE):
         # A new gallery is not made for photos that are refused.
         faces = _taken(photos, cropped)
@@ -140,8 +139,7 @@ def _enroll_folder(
     from lightproof.gallery.folders import find_photos
 
     find_photos(folder)
-    if not cropped:
-        check_detector(", or give --cropped where the pictures are faces already")
+    check_finding(cropped)
     left = "What is enrolled is whole; the same command goes on from there."
     with stoppable(lambda: "Nothing was changed." if dry_run else left):
         with _not_made(place, dry_run, new["wait"]) as where, opened(where, **new) as gallery:

@@ -23,7 +23,7 @@ from lightproof.cli.gallery import (
     opened,
     shown,
 )
-from lightproof.cli.photos import check_detector
+from lightproof.cli.photos import check_finding
 from lightproof.cli.work import check_jobs, stoppable
 
 if TYPE_CHECKING:
@@ -66,8 +66,7 @@ def sync(
     check_jobs("sync", jobs)
     left = "What is enrolled is whole; the same command goes on from there."
     with stoppable(lambda: "Nothing was changed." if dry_run else left), opened(gallery, wait=wait) as register:
-        if not cropped:
-            check_detector(", or give --cropped where the pictures are faces already")
+        check_finding(cropped)
         how: dict[str, Any] = {"cropped": cropped, "retry": retry, "jobs": jobs}
         if not (dry_run or yes or _agreed(register, folder, how)):
             talk.print("Nothing was changed.")

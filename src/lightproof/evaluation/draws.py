@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from lightproof.datasets.reading import count
 from lightproof.errors import BadLabels
 from lightproof.types import Ints
 
@@ -51,15 +52,15 @@ def make_draws(people: Ints, photos: int, draws: int, seed: int) -> list[Draw]:
     """
     counts = np.bincount(people)
     if len(counts) < 2 or counts.max() < 2:
-        got = f"{_counted(len(counts), 'person', 'people')} with {_counted(len(people), 'photo', 'photos')} altogether"
+        got = f"{count(len(counts), 'person', 'people')} with {count(len(people), 'photo')} altogether"
         raise BadLabels("The faces to evaluate", "of two or more people, at least one of them with two photos", got)
     return [_draw(people, counts, photos, np.random.default_rng([seed, i])) for i in range(draws)]
 
 
 def _draw(people: Ints, counts: Ints, photos: int, rng: np.random.Generator) -> Draw:
     enrolled = []
-    for person, count in enumerate(counts):
-        chosen = rng.permutation(np.flatnonzero(people == person))[: max(1, min(photos, count - 1))]
+    for person, own in enumerate(counts):
+        chosen = rng.permutation(np.flatnonzero(people == person))[: max(1, min(photos, own - 1))]
         enrolled.append(tuple(sorted(chosen.tolist())))
     # Somebody with a photo to ask about stays, or nobody could be found.
     stays = rng.choice(np.flatnonzero(counts > 1))
@@ -67,7 +68,3 @@ def _draw(people: Ints, counts: Ints, photos: int, rng: np.random.Generator) -> 
     strangers = np.zeros(len(counts), bool)
     strangers[others[: max(1, len(counts) // 2)]] = True
     return Draw(tuple(enrolled), strangers)
-
-
-def _counted(number: int, one: str, several: str) -> str:
-    return f"{number} {one if number == 1 else several}"

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from html import escape
 
+from lightproof.datasets.reading import count
 from lightproof.evaluation.evaluate import Evaluation
 from lightproof.evaluation.figures import Figure
 from lightproof.evaluation.lights import LIGHTS
@@ -29,14 +30,15 @@ def evaluation_tables(found: Evaluation) -> list[TextTable]:
 
 def setting(found: Evaluation) -> str:
     """Say in a sentence or two what was tried."""
-    start = f"{_counted(found.n_photos, 'photo')} of {_people(found.n_people)}; enrolled: {found.source}"
+    start = f"{count(found.n_photos, 'photo')} of {count(found.n_people, 'person', 'people')}; enrolled: {found.source}"
     if found.draws > 1:
         start += f", drawn {found.draws} times"
     if not found.stranger_questions:
         return f"{start}. There are no strangers among the photos."
     if found.figure("rank-1") is None:
         return f"{start}. There are only strangers among the photos."
-    return f"{start}. Among strangers: {_people(found.n_enrolled)} enrolled, {_people(found.n_strangers)} left out."
+    enrolled, strangers = (count(number, "person", "people") for number in (found.n_enrolled, found.n_strangers))
+    return f"{start}. Among strangers: {enrolled} enrolled, {strangers} left out."
 
 
 def summary(found: Evaluation) -> list[str]:
@@ -105,7 +107,7 @@ def _open_table(found: Evaluation, far: float) -> TextTable:
     )
     if 0 < far * found.stranger_questions < 1:
         note += (
-            f" Strangers were asked about {_counted(found.stranger_questions, 'time')}, too few to measure this rate: "
+            f" Strangers were asked about {count(found.stranger_questions, 'time')}, too few to measure this rate: "
             "the best threshold lets in none of them."
         )
     return TextTable(f"Among strangers, {_share(far)} of whom may pass", head, lines, note)
@@ -124,14 +126,6 @@ def _share(far: float) -> str:
 
 def _percent(figure: Figure) -> str:
     return f"{100 * figure.value:.1f} %"
-
-
-def _counted(number: int, what: str) -> str:
-    return f"{number} {what}{'s' * (number != 1)}"
-
-
-def _people(number: int) -> str:
-    return "1 person" if number == 1 else f"{number} people"
 
 
 def _cell(figure: Figure | None) -> str:

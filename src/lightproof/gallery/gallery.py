@@ -26,15 +26,6 @@ class Gallery(Asking):
     Made by :meth:`open`. A gallery may be open in several threads, processes and machines at once; each sees what the
     others have enrolled. Every change is there whole or not at all.
 
-    Parameters
-    ----------
-    store : Store
-        What is kept.
-    settings : dict
-        What the templates are made with.
-    keep : bool
-        Whether faces are kept.
-
     Examples
     --------
     >>> from lightproof.datasets import make_relit_faces
