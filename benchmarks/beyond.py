@@ -21,9 +21,9 @@ from rich.progress import track
 from benchmarks import trials
 from lightproof.datasets import load_yale_b
 from lightproof.datasets.protocols import Split
+from lightproof.describing import SPANNED
 from lightproof.experiments.measure import measure, take_pictures
 from lightproof.experiments.plan import YALE_EVEN, YALE_ODD
-from lightproof.features import SPANNED
 from lightproof.files import whole_file
 from lightproof.settings import PRESETS
 from lightproof.types import Array, Floats

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from lightproof import errors
+from lightproof.unfitted import NotFitted
 
 EXAMPLES = [
     errors.BadParameter("FaceRecognizer", "cell", "an int", 2.5),
@@ -17,7 +18,7 @@ EXAMPLES = [
     errors.DuplicatePhoto("a.jpg", "Ann", "Bob"),
     errors.BadGallery("a.gallery", "a picture"),
     errors.GalleryBusy("a.gallery", "free", "another writer"),
-    errors.NotFitted("FaceRecognizer", "predict"),
+    NotFitted("FaceRecognizer", "predict"),
     errors.BadModelFile(Path("a.zip"), "nothing"),
     errors.CannotWrite(Path("a"), OSError("no such folder")),
     errors.DatasetMissing(Path("a"), "a folder", "a file"),

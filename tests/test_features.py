@@ -8,9 +8,10 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from benchmarks import textbook
 from lightproof import PatchRCDT
-from lightproof.errors import BadImage, BadParameter, NotFitted
+from lightproof.errors import BadImage, BadParameter
 from lightproof.patches import PatchGrid
 from lightproof.transform import cosines, discrete_rcdt, flatten
+from lightproof.unfitted import NotFitted
 
 
 def as_is(**overrides):

@@ -11,13 +11,15 @@ SOURCE = Path(__file__).parents[1] / "src" / "lightproof"
 
 # A room may import the rooms of the floors below it, and from its own folder.
 FLOORS = [
-    {"errors", "types", "processes"},
+    {"errors", "types", "processes", "compiled"},
+    {"unfitted"},
     {"transform", "gradients", "patches", "images", "subspaces", "eigen", "aggregate", "labels", "frames", "files"},
     {"stack", "light", "deformations", "alignment", "sorting", "compact"},
     {"pixels"},
     {"cohort", "faces", "diagnosis"},
     {"settings"},
-    {"features", "nearest", "modelfile"},
+    {"describing", "nearest", "modelfile"},
+    {"features"},
     {"people"},
     {"search", "evidence"},
     {"agreement"},
@@ -46,6 +48,7 @@ DOORS = {
     "psycopg": {"store"},
     "sqlite3": {"store"},
     "cv2": {"cli"},
+    "numba": {"compiled"},
 }
 
 

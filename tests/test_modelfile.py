@@ -10,7 +10,8 @@ import pytest
 from numpy.testing import assert_array_equal
 
 from lightproof import PRESETS, FaceRecognizer
-from lightproof.errors import BadLabels, BadModelFile, CannotWrite, NotFitted
+from lightproof.errors import BadLabels, BadModelFile, CannotWrite
+from lightproof.unfitted import NotFitted
 
 
 @pytest.fixture

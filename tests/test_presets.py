@@ -10,8 +10,8 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from lightproof import PRESETS, FaceRecognizer, PatchRCDT
 from lightproof.deformations import DEFORMATIONS
+from lightproof.describing import SLIGHT, SPANNED
 from lightproof.errors import BadParameter
-from lightproof.features import SLIGHT, SPANNED
 from lightproof.gradients import GRADIENTS
 from lightproof.stack import length_weights
 from lightproof.subspaces import SharedSpan, span_photos

@@ -21,11 +21,11 @@ from lightproof.errors import (
     BadParameter,
     MissingExtra,
     NoFace,
-    NotFitted,
     UnknownPerson,
     UserError,
 )
 from lightproof.faces import read_portrait
+from lightproof.unfitted import NotFitted
 from tests.scenes import as_photo, clutter, compose, seat
 
 

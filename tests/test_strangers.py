@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
+from numpy.testing import assert_allclose, assert_array_equal
 from scipy.stats import gumbel_r
 
 from lightproof.errors import BadParameter
@@ -143,6 +144,15 @@ def test_usually_the_best_of_many_moves_by_their_logarithm_less_where_lights_agr
     assert law.place == pytest.approx(PLACE + WIDTH * grown)
     assert law.width == WIDTH
     assert law.place >= Strangers.usual(n_people, 1.0).place
+
+
+def test_the_chance_is_that_of_the_law_of_maxima_and_the_lead_its_inverse(rng):
+    law, leads = Strangers(1.3, 0.4), rng.normal(size=50) * 3
+    assert_allclose(law.chance(leads), gumbel_r.sf(leads, 1.3, 0.4), rtol=1e-12)
+    assert_allclose(law.chance(leads.astype(np.float32)), law.chance(leads), rtol=1e-4)
+    assert_array_equal(law.chance(np.array([-1e6, 1e6])), [1, 0])
+    for far in (1e-6, 0.001, 0.5, 0.99):
+        assert law.lead_at(far) == pytest.approx(gumbel_r.isf(far, 1.3, 0.4), rel=1e-12)
 
 
 def test_the_mean_of_the_upper_quarter_is_that_of_the_distribution():

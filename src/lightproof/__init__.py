@@ -6,28 +6,39 @@ The front door: the names most people need. The method itself, one function an e
 """
 
 import typing
+from importlib import import_module
 from importlib.metadata import version
 
 from lightproof.errors import LightproofError, UserError
-from lightproof.features import PatchRCDT
-from lightproof.nearest import NearestSubspace
 from lightproof.patches import PatchGrid
-from lightproof.recognizer import FaceRecognizer
 from lightproof.settings import PRESETS
 
 if typing.TYPE_CHECKING:
+    from lightproof.features import PatchRCDT
     from lightproof.gallery import Gallery
+    from lightproof.nearest import NearestSubspace
+    from lightproof.recognizer import FaceRecognizer
 
 __version__ = version("lightproof")
 
+# Estimators bring scikit-learn with them and a gallery the database, which take longer to load than all the rest: only
+# who asks for them waits.
+_ON_REQUEST: typing.Final = {
+    "FaceRecognizer": "recognizer",
+    "Gallery": "gallery",
+    "NearestSubspace": "nearest",
+    "PatchRCDT": "features",
+}
+
 
 def __getattr__(name: str) -> typing.Any:
-    # A gallery brings the database with it, which takes longer to load than all the rest: only who asks for it waits.
-    if name == "Gallery":
-        from lightproof.gallery import Gallery
-
-        return Gallery
+    if name in _ON_REQUEST:
+        return getattr(import_module(f"lightproof.{_ON_REQUEST[name]}"), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *_ON_REQUEST})
 
 
 __all__ = [

@@ -11,7 +11,8 @@ from typing import Final
 
 import numpy as np
 
-from lightproof.eigen import common_axes, inner_products, symmetric_eigen, turned
+from lightproof.compiled import compiled
+from lightproof.eigen import inner_products, symmetric_eigen
 from lightproof.subspaces import PatchSpans, SharedSpan, encoded, principal_directions, stand_ins
 from lightproof.types import Array, Floats
 
@@ -48,7 +49,7 @@ def compact_spans(samples: Floats, most: int, shared: SharedSpan) -> list[PatchS
     list of PatchSpans
     """
     vectors, strengths = _leading_directions(samples, most)
-    codes = np.ascontiguousarray(encoded(vectors, axis=2).transpose(1, 3, 0, 2))
+    codes = encoded(vectors)
     samples_kept = stand_ins(strengths.transpose(1, 2, 0))
     return [PatchSpans(codes[i], samples_kept[i], shared) for i in range(len(samples))]
 
@@ -61,53 +62,38 @@ def _leading_directions(samples: Floats, most: int) -> tuple[Floats, Floats]:
     """
     b, L, D, K = samples.shape
     r = min(most, L, D)
+    vectors, strengths = np.empty((r, b, D, K), samples.dtype), np.empty((r, b, K))
     if L == 1 or L > FEW or samples.dtype != np.float32:
-        vectors, strengths = np.empty((r, b, D, K), samples.dtype), np.empty((r, b, K))
         _put_exact(samples, np.ones((b, K), bool), vectors, strengths)
         return vectors, strengths
     products = inner_products(samples)
-    trace = products[:, 0, 0].copy()
-    for i in range(1, L):
-        trace += products[:, i, i]
+    trace = np.einsum("biik->bk", products)
     usable = trace > FAINT
     products *= np.divide(1, trace, out=np.zeros_like(trace), where=usable)[:, None, None]
-    values, weights, sure = _strongest(products, r)
-    vectors, part = np.empty((r, b, D, K), samples.dtype), np.empty((b, D, K), samples.dtype)
-    for weight, vector in zip(weights, vectors, strict=True):
-        np.multiply(weight[0], samples[:, 0], out=vector)
-        for i in range(1, L):
-            vector += np.multiply(weight[i], samples[:, i], out=part)
-    strengths = np.sqrt(values * trace)
+    values, weights, beside = symmetric_eigen(products, r)
+    _add_up(samples, weights, vectors)
+    values = np.maximum(values, 0)
+    strengths[...] = np.sqrt(values * trace[:, None]).swapaxes(0, 1)
+    sure = (values[:, -1] > WEAK) & (beside < SETTLED * values[:, -1])
     person, patch = np.nonzero(~usable)
     sure[person, patch] = ~samples[person, :, :, patch].any(axis=(1, 2))  # a black patch spans nothing, for sure
     _put_exact(samples, ~sure, vectors, strengths)
     return vectors, strengths
 
 
-def _strongest(products: Floats, r: int) -> tuple[Floats, Floats, Array]:
-    """Find the strongest directions from inner products of trace 1, shape (b, L, L, K).
-
-    Returns
-    -------
-    values : ndarray of shape (r, b, K)
-        Squared strengths.
-    weights : ndarray of shape (r, L, b, 1, K)
-        What each sample counts in each direction.
-    sure : ndarray of shape (b, K), bool
-        Whether all r are strong enough to be trusted.
-    """
-    b, L, _, K = products.shape
-    axes = common_axes(products)
-    together = np.ascontiguousarray(turned(products, axes).transpose(1, 2, 0, 3)).reshape(L, L, b * K)
-    values, basis, beside = symmetric_eigen(together)
-    order = np.argsort(-values.T, axis=1, kind="stable")[:, :r].T
-    places = np.arange(b * K)
-    values = np.maximum(values[order, places], 0)
-    sure = (values[-1] > WEAK) & (beside < SETTLED * values[-1])
-    # As one list of numbers: to take whole rows by an index for each place is slower.
-    basis = basis.take((order[:, None] * L + np.arange(L)[:, None]) * (b * K) + places).reshape(r, L, b, K)
-    weights = np.matmul(axes.swapaxes(1, 2)[:, None], basis.transpose(2, 0, 1, 3)).transpose(1, 2, 0, 3)
-    return values.reshape(r, b, K), weights[:, :, :, None], sure.reshape(b, K)
+@compiled
+def _add_up(samples: Floats, weights: Floats, vectors: Floats) -> None:
+    """Sum up samples, shape (b, L, D, K), with weights, shape (b, r, L, K), into vectors, shape (r, b, D, K)."""
+    b, L, D, K = samples.shape
+    for person in range(b):
+        for r in range(len(vectors)):
+            for d in range(D):
+                place = vectors[r, person, d]
+                place[...] = 0
+                for i in range(L):
+                    weight, sample = weights[person, r, i], samples[person, i, d]
+                    for k in range(K):
+                        place[k] += weight[k] * sample[k]
 
 
 def _put_exact(samples: Floats, where: Array, vectors: Floats, strengths: Floats) -> None:

@@ -1,20 +1,22 @@
 """Eigenvectors of thousands of small symmetric matrices at once, by Jacobi's rotations.
 
-LAPACK is called once a matrix, and for matrices of five rows that is mostly the call. Here one number of all matrices
-is one long array, and every rotation turns all of them. Nothing else goes into the result of a person's matrices than
-these: it is the same to the last bit whoever stands beside.
+LAPACK is called once a matrix, and for matrices of five rows that is mostly the call. Here one number of a few dozen
+matrices is one short array, and every rotation turns all of them. Nothing else goes into the result of a matrix than
+itself: it is the same to the last bit whoever stands beside.
 """
 
 from __future__ import annotations
 
+import math
 from typing import Final
 
 import numpy as np
 
-from lightproof.types import Array, Floats
+from lightproof.compiled import compiled
+from lightproof.types import Floats
 
-SWEEPS: Final = 3
-"""Rounds over all pairs of rows; each takes a number beside the diagonal to about its square."""
+SWEEPS: Final = 5
+"""Rounds over all pairs of rows; in the end each takes a number beside the diagonal to about its square."""
 
 
 def inner_products(samples: Floats) -> Floats:
@@ -28,119 +30,125 @@ def inner_products(samples: Floats) -> Floats:
     -------
     ndarray of shape (b, L, L, K)
     """
-    b, L, D, K = samples.shape
-    out = np.empty((b, L, L, K), samples.dtype)
-    products = np.empty((b, D, K), samples.dtype)
-    for i in range(L):
-        for j in range(i, L):
-            np.multiply(samples[:, i], samples[:, j], out=products)
-            # Halves are added to halves: in the same order however many there are beside each other.
-            left = D
-            while left > 1:
-                half = left // 2
-                products[:, :half] += products[:, left - half : left]
-                left -= half
-            out[:, i, j] = out[:, j, i] = products[:, 0]
+    b, L, _, K = samples.shape
+    out = np.zeros((b, L, L, K), samples.dtype)
+    _put_inner_products(samples, out)
     return out
 
 
-def common_axes(matrices: Floats) -> Floats:
-    """Find the axes that suit all K matrices of each person together, (b, L, L, K) -> (b, L, L); each row is one.
-
-    Patches are much alike in how their samples differ: along these axes all matrices are nearly diagonal, and few
-    rounds are left to do.
-    """
-    return np.linalg.eigh(matrices.sum(axis=-1))[1].swapaxes(1, 2)[:, ::-1]
-
-
-def turned(matrices: Floats, axes: Floats) -> Floats:
-    """Write matrices in other axes, (b, L, L, K), (b, L, L) -> (b, L, L, K)."""
-    b, L, _, K = matrices.shape
-    both = np.einsum("bip,bjq->bijpq", axes, axes).reshape(b, L * L, L * L)
-    return np.asarray(both @ matrices.reshape(b, L * L, K)).reshape(b, L, L, K)
+@compiled
+def _put_inner_products(samples: Floats, out: Floats) -> None:
+    b, L, D, K = samples.shape
+    for person in range(b):
+        for i in range(L):
+            for j in range(i, L):
+                place = out[person, i, j]
+                for d in range(D):
+                    one, other = samples[person, i, d], samples[person, j, d]
+                    for k in range(K):
+                        place[k] += one[k] * other[k]
+                out[person, j, i] = place
 
 
-def symmetric_eigen(matrices: Floats) -> tuple[Floats, Floats, Floats]:
-    """Find eigenvalues and eigenvectors of matrices that are not far from diagonal.
+def symmetric_eigen(matrices: Floats, r: int) -> tuple[Floats, Floats, Floats]:
+    """Find the largest eigenvalues and their vectors.
 
     Parameters
     ----------
-    matrices : ndarray of shape (L, L, P)
-        P matrices of trace 1, or 0. Only what is on and above the diagonal is read; all of it is changed.
+    matrices : ndarray of shape (b, L, L, K)
+        Matrices of trace 1, or 0. Only what is on and above the diagonal is read; all of it is changed.
+    r : int
+        How many, at most L.
 
     Returns
     -------
-    values : ndarray of shape (L, P)
-        In no order.
-    vectors : ndarray of shape (L, L, P)
-        ``vectors[i]`` belongs to ``values[i]``.
-    beside : ndarray of shape (P,)
+    values : ndarray of shape (b, r, K)
+        The largest first.
+    vectors : ndarray of shape (b, r, L, K)
+        ``vectors[:, i]`` belongs to ``values[:, i]``.
+    beside : ndarray of shape (b, K)
         The largest number that is left beside the diagonal.
     """
-    L, _, P = matrices.shape
-    entry = [[matrices[min(i, j), max(i, j)] for j in range(L)] for i in range(L)]
-    vectors = [np.zeros((L, P), matrices.dtype) for _ in range(L)]
+    b, L, _, K = matrices.shape
+    values, vectors = np.empty((b, r, K), matrices.dtype), np.empty((b, r, L, K), matrices.dtype)
+    beside, room = np.zeros((b, K), matrices.dtype), np.empty((L, L, K), matrices.dtype)
+    for i in range(b):
+        _make_diagonal(matrices[i], room, SWEEPS)
+        _put_largest(matrices[i], room, values[i], vectors[i])
+        _put_beside(matrices[i], beside[i])
+    return values, vectors, beside
+
+
+@compiled
+def _make_diagonal(entry: Floats, vector: Floats, sweeps: int) -> None:
+    """Turn K matrices until they are diagonal, of which only what is not below it is looked at, (L, L, K).
+
+    Row i of ``vector``, (L, L, K), becomes the vector that belongs to entry i of the diagonal.
+    """
+    L, _, K = entry.shape
+    vector[...] = 0
     for i in range(L):
-        vectors[i][i] = 1
-    turn = _Turn(P, matrices.dtype)
-    for _ in range(SWEEPS):
+        vector[i, i] = 1
+    cosine, sine = np.empty(K, entry.dtype), np.empty(K, entry.dtype)
+    for _ in range(sweeps):
         for p in range(L - 1):
             for q in range(p + 1, L):
-                turn.choose(entry[p][p], entry[q][q], entry[p][q])
-                for k in set(range(L)) - {p, q}:
-                    entry[k][p] = entry[p][k] = turn.apply(entry[k][p], entry[k][q])
-                vectors[p] = turn.apply(vectors[p], vectors[q])
-    beside = np.zeros(P, matrices.dtype)
-    for p in range(L - 1):
-        for q in range(p + 1, L):
-            np.maximum(beside, np.abs(entry[p][q]), out=beside)
-    return np.stack([entry[i][i] for i in range(L)]), np.stack(vectors), beside
+                _choose_turn(entry[p, p], entry[q, q], entry[p, q], cosine, sine)
+                for i in range(L):
+                    if i not in (p, q):
+                        _turn(entry[min(i, p), max(i, p)], entry[min(i, q), max(i, q)], cosine, sine)
+                    _turn(vector[p, i], vector[q, i], cosine, sine)
 
 
-class _Turn:
-    """A rotation of two rows in every matrix; keeps its arrays, which are too many to be made anew each time."""
+@compiled
+def _choose_turn(first: Floats, second: Floats, between: Floats, cosine: Floats, sine: Floats) -> None:
+    r"""Take the smaller angle that makes ``between`` 0, and make it so.
 
-    def __init__(self, P: int, dtype: np.dtype) -> None:
-        self.tangent, self.cosine, self.sine, self.apart, self.twice = (np.empty(P, dtype) for _ in range(5))
-        self.tiny = dtype.type(np.finfo(dtype).tiny)
-        self.spare: dict[tuple[int, ...], tuple[Array, Array]] = {}
+    With d = second - first and t = 2 between, its tangent is :math:`t / (d \pm \sqrt{d^2 + t^2})`.
+    """
+    nothing, one = cosine.dtype.type(0), cosine.dtype.type(1)
+    tiny = cosine.dtype.type(np.finfo(cosine.dtype).tiny)
+    little = cosine.dtype.type(np.finfo(cosine.dtype).eps ** 2)
+    for k in range(len(cosine)):
+        # What is next to nothing is nothing: processors are slow with numbers that hardly are any.
+        twice = between[k] + between[k] if abs(between[k]) > little else nothing
+        apart = second[k] - first[k]
+        root = math.copysign(math.sqrt(apart * apart + twice * twice), apart)
+        tangent = twice / (apart + root + tiny)  # not 0 / 0 where there is nothing to turn
+        cosine[k] = one / math.sqrt(one + tangent * tangent)
+        sine[k] = tangent * cosine[k]
+        first[k] -= tangent * between[k]
+        second[k] += tangent * between[k]
+        between[k] = 0
 
-    def choose(self, first: Floats, second: Floats, beside: Floats) -> None:
-        r"""Take the smaller angle that makes ``beside`` 0, and make it so.
 
-        With d = second - first and b = 2 beside, the tangent is :math:`b / (d \pm \sqrt{d^2 + b^2})`.
-        """
-        t, c, s, d, b = self.tangent, self.cosine, self.sine, self.apart, self.twice
-        np.subtract(second, first, out=d)
-        np.add(beside, beside, out=b)
-        np.multiply(d, d, out=t)
-        np.multiply(b, b, out=s)
-        t += s
-        np.sqrt(t, out=t)
-        np.copysign(t, d, out=t)
-        t += d
-        t += self.tiny  # 0 / 0 where there is nothing to turn
-        np.divide(b, t, out=t)
-        np.multiply(t, t, out=c)
-        c += 1
-        np.sqrt(c, out=c)
-        np.divide(1, c, out=c)
-        np.multiply(t, c, out=s)
-        np.multiply(t, beside, out=d)
-        first -= d
-        second += d
-        beside[...] = 0
+@compiled
+def _turn(one: Floats, other: Floats, cosine: Floats, sine: Floats) -> None:
+    for k in range(len(cosine)):
+        before = one[k]
+        one[k] = cosine[k] * before - sine[k] * other[k]
+        other[k] = sine[k] * before + cosine[k] * other[k]
 
-    def apply(self, first: Floats, second: Floats) -> Floats:
-        """Turn two rows: the second in place; the first is returned, and where it stood will be used again."""
-        if first.shape not in self.spare:
-            self.spare[first.shape] = np.empty_like(first), np.empty_like(first)
-        turned_first, other = self.spare[first.shape]
-        np.multiply(self.cosine, first, out=turned_first)
-        np.multiply(self.sine, second, out=other)
-        turned_first -= other
-        first *= self.sine
-        second *= self.cosine
-        second += first
-        self.spare[first.shape] = first, other
-        return turned_first
+
+@compiled
+def _put_largest(entry: Floats, vector: Floats, values: Floats, vectors: Floats) -> None:
+    """Put the largest numbers of the diagonal, in order, and their vectors into ``values`` and ``vectors``."""
+    L, _, K = entry.shape
+    left = np.empty(L, entry.dtype)
+    for k in range(K):
+        for i in range(L):
+            left[i] = entry[i, i, k]
+        for place in range(len(values)):
+            largest = left.argmax()
+            values[place, k] = left[largest]
+            left[largest] = -np.inf
+            for i in range(L):
+                vectors[place, i, k] = vector[largest, i, k]
+
+
+@compiled
+def _put_beside(entry: Floats, beside: Floats) -> None:
+    for i in range(len(entry)):
+        for j in range(i + 1, len(entry)):
+            for k in range(len(beside)):
+                beside[k] = max(beside[k], abs(entry[i, j, k]))

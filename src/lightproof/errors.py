@@ -13,7 +13,7 @@
         │   ├── UnknownPerson              a name nobody enrolled
         │   ├── NameTaken                  a new name that somebody has already
         │   └── DuplicatePhoto             a photo that is enrolled under another name
-        ├── NotFitted                      asked before ``fit`` or ``enroll``
+        ├── unfitted.NotFitted             asked before ``fit`` or ``enroll``
         ├── BadModelFile                   a file that is not a saved recognizer
         ├── BadGallery                     a file or database that is not a gallery
         ├── GalleryBusy                    a gallery that others are writing to
@@ -30,8 +30,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
-
-from sklearn.exceptions import NotFittedError
 
 
 class LightproofError(Exception):
@@ -122,13 +120,6 @@ class DuplicatePhoto(BadLabels):
 
     def __init__(self, photo: str, name: str, other: str) -> None:
         super().__init__(f"Photo {photo}", f"new, or of {name!r}", f"one that is enrolled as {other!r}")
-
-
-class NotFitted(UserError, NotFittedError):
-    """Asked before ``fit`` or ``enroll``."""
-
-    def __init__(self, owner: str, wanted: str, first: str = "fit") -> None:
-        super().__init__(f"{owner}.{wanted} must come after {first}; got no {first}.")
 
 
 class BadModelFile(UserError):

@@ -7,6 +7,7 @@ from typing import Final
 
 import numpy as np
 
+from lightproof.compiled import compiled
 from lightproof.types import Floats
 
 
@@ -26,12 +27,8 @@ def sobel(images: Floats) -> Floats:
     ndarray of shape (..., 2, h, w)
         The horizontal difference first (positive to the right), then the vertical one (positive downward).
     """
-    bordered = _reflect_101(images)
     out = np.empty((*images.shape[:-2], 2, *images.shape[-2:]), images.dtype)
-    smooth_down = _one_two_one(np.swapaxes(bordered, -1, -2))
-    np.subtract(smooth_down[..., 2:, :], smooth_down[..., :-2, :], out=np.swapaxes(out[..., 0, :, :], -1, -2))
-    smooth_across = _one_two_one(bordered)
-    np.subtract(smooth_across[..., 2:, :], smooth_across[..., :-2, :], out=out[..., 1, :, :])
+    _put_sobel(images.reshape(-1, *images.shape[-2:]), out.reshape(-1, *out.shape[-3:]))
     return out
 
 
@@ -56,22 +53,23 @@ def central_differences(images: Floats) -> Floats:
 GRADIENTS: Final[dict[str, Callable[[Floats], Floats]]] = {"sobel": sobel, "central": central_differences}
 
 
-def _one_two_one(bordered: Floats) -> Floats:
-    """Sum neighbors along the last axis with weights 1, 2, 1: (..., h, w + 2) -> (..., h, w)."""
-    out = bordered[..., 1:-1] * bordered.dtype.type(2)
-    out += bordered[..., :-2]
-    out += bordered[..., 2:]
-    return out
-
-
-def _reflect_101(images: Floats) -> Floats:
-    """Add one pixel on every side, mirrored about the outermost row and column."""
-    height, width = images.shape[-2:]
-    # Written out because np.pad takes as long as the Sobel sums themselves.
-    out = np.empty((*images.shape[:-2], height + 2, width + 2), images.dtype)
-    out[..., 1:-1, 1:-1] = images
-    out[..., 0, 1:-1] = images[..., 1, :]
-    out[..., -1, 1:-1] = images[..., -2, :]
-    out[..., :, 0] = out[..., :, 2]
-    out[..., :, -1] = out[..., :, -3]
-    return out
+@compiled
+def _put_sobel(images: Floats, out: Floats) -> None:
+    """Put the differences of images, shape (n, h, w), into ``out``, shape (n, 2, h, w)."""
+    height, last = images.shape[1], images.shape[2] - 1
+    for n in range(len(images)):
+        for row in range(height):
+            # About the outermost row and column the picture is mirrored.
+            above = images[n, row - 1 if row > 0 else 1]
+            below = images[n, row + 1 if row + 1 < height else height - 2]
+            here, across, down = images[n, row], out[n, 0, row], out[n, 1, row]
+            for i in range(1, last):
+                left = here[i - 1] + here[i - 1] + above[i - 1] + below[i - 1]
+                right = here[i + 1] + here[i + 1] + above[i + 1] + below[i + 1]
+                across[i] = right - left
+                top = above[i] + above[i] + above[i - 1] + above[i + 1]
+                down[i] = below[i] + below[i] + below[i - 1] + below[i + 1] - top
+            for i, inner in ((0, 1), (last, last - 1)):
+                across[i] = 0
+                top = above[i] + above[i] + above[inner] + above[inner]
+                down[i] = below[i] + below[i] + below[inner] + below[inner] - top

@@ -14,6 +14,7 @@ import numpy as np
 from lightproof.agreement import lights_of, tax, taxed
 from lightproof.alignment import warp
 from lightproof.cohort import cohort_faces
+from lightproof.describing import Describer
 from lightproof.errors import BadParameter
 from lightproof.evidence import (
     Evidence,
@@ -26,7 +27,6 @@ from lightproof.evidence import (
     mean_evidence,
     usual_closeness,
 )
-from lightproof.features import PatchRCDT
 from lightproof.images import Images, refuse_blank
 from lightproof.people import People, spans_of_photos, spans_of_samples
 from lightproof.settings import FEATURE_SETTINGS, PRESETS, check_settings, plain
@@ -71,8 +71,7 @@ class Matcher:
         check_settings("Gallery", settings)
         check_comparable("Gallery", settings)
         self.settings = plain(settings)
-        self.extractor = PatchRCDT(**{name: self.settings[name] for name in FEATURE_SETTINGS})
-        self.extractor.lay_grid(self.settings["size"])
+        self.extractor = Describer({name: self.settings[name] for name in FEATURE_SETTINGS}, self.settings["size"])
         self.shared = SharedSpan.of(self.extractor.translation_)
 
     @cached_property

@@ -11,8 +11,8 @@ import numpy as np
 
 from lightproof.aggregate import RELATIVE, contributions
 from lightproof.compact import compact_spans
+from lightproof.describing import Describer
 from lightproof.errors import BadLabels
-from lightproof.features import PatchRCDT
 from lightproof.images import Images, refuse_blank
 from lightproof.labels import sort_labels
 from lightproof.stack import SubspaceStack, length_weights, relative_residuals, residuals, stack_spans
@@ -120,13 +120,13 @@ class People:
 
 
 def spans_of_photos(
-    extractor: PatchRCDT, shared: SharedSpan, images: Images, settings: dict[str, Any]
+    extractor: Describer, shared: SharedSpan, images: Images, settings: dict[str, Any]
 ) -> list[PatchSpans]:
     """Span every photo alone, with its copies: what a person of one photo keeps.
 
     Parameters
     ----------
-    extractor : PatchRCDT
+    extractor : Describer
         Fitted.
     shared : SharedSpan
         Of its translation vectors.

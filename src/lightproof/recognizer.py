@@ -10,7 +10,7 @@ import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
 
 from lightproof import modelfile
-from lightproof.errors import BadLabels, BadModelFile, NotFitted, UnknownPerson
+from lightproof.errors import BadLabels, BadModelFile, UnknownPerson
 from lightproof.faces import File, pictures_of
 from lightproof.features import PatchRCDT
 from lightproof.images import Images, check_images, refuse_blank
@@ -20,6 +20,7 @@ from lightproof.search import AlignmentSearch
 from lightproof.settings import FEATURE_SETTINGS, PRESETS, check_components, check_settings, plain
 from lightproof.subspaces import PatchSpans, SharedSpan
 from lightproof.types import Array, Floats
+from lightproof.unfitted import NotFitted
 
 Pictures: TypeAlias = Images | Sequence[File]
 """Faces as arrays, or photographs as files."""

@@ -18,7 +18,7 @@ import numpy as np
 
 from lightproof.aggregate import SHARPNESS
 from lightproof.alignment import moved, warp
-from lightproof.features import PatchRCDT
+from lightproof.describing import Describer
 from lightproof.patches import PatchGrid
 from lightproof.people import People
 from lightproof.stack import SubspaceStack
@@ -71,11 +71,11 @@ class AlignmentSearch:
 
     Parameters
     ----------
-    extractor : PatchRCDT
+    extractor : Describer
         Fitted.
     """
 
-    def __init__(self, extractor: PatchRCDT) -> None:
+    def __init__(self, extractor: Describer) -> None:
         grid = extractor.grid_
         margin = 2 * REACH * grid.stride
         self._extractor = extractor

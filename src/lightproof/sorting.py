@@ -12,74 +12,123 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
-from typing import NamedTuple, TypeAlias
+from typing import Final, NamedTuple, TypeAlias
 
 import numpy as np
 
+from lightproof.compiled import compiled
 from lightproof.patches import PatchGrid
-from lightproof.types import Array, Floats
-
-ROOM = 2**19
-"""Numbers sorted at a time: they stay in the processor's cache."""
+from lightproof.types import Floats, Ints
 
 Wire: TypeAlias = tuple[int, int, int]
 """A lane by its number, and by how many rows and columns of patches it is read off."""
 
 
-class PatchSorter:
-    """Sorts the pixels of each patch, and sums them with some weights.
+AT_A_TIME: Final = 32
+"""Numbers that a processor compares in one go; what is left over is compared one by one."""
 
-    The same as ``np.sort(grid.gather(fields)) @ weights.T`` up to rounding, with the patches last, and faster for small
-    patches: all are sorted at once, and what neighbors share once for both.
+
+class PatchSorter:
+    """Projects the vectors of each patch on some directions, sorts each projection, and sums it with some weights.
+
+    The same as ``np.sort(grid.gather(project(fields, angles))) @ weights.T`` up to rounding, with the patches last, and
+    faster for small patches: all are sorted at once, and what neighbors share once for both.
 
     Parameters
     ----------
     grid : PatchGrid
+    directions : ndarray of shape (m, 2)
     weights : ndarray of shape (q, N)
-        For the smallest pixel of a patch, the second smallest, and so on.
-    n_fields : int
-        Fields of an image, m.
-    n_images : int
-        Images there are to sort.
-
-    Attributes
-    ----------
-    block : int
-        Images that may be sorted in one go.
+        For the smallest number of a patch, the second smallest, and so on.
     """
 
-    def __init__(self, grid: PatchGrid, weights: Floats, n_fields: int, n_images: int) -> None:
+    def __init__(self, grid: PatchGrid, directions: Floats, weights: Floats) -> None:
         plan, beyond = plan_sorting(grid.cell, grid.stride), (grid.cell - 1) // grid.stride
-        self._grid, self._shape = grid, (n_fields, grid.rows + beyond, grid.columns + beyond)
-        self._places = math.prod(self._shape)
-        self.block = min(n_images, max(1, ROOM // (plan.n_rows * self._places)))
-        width = self._shape[2]
-        self._rows = np.empty((plan.n_rows, self.block * self._places + plan.reach(width)), weights.dtype)
-        self._rows[...] = 0  # beyond the last patches there must be numbers, whichever
-        self._work = plan.within(self._rows, width)
-        self._matrix = np.zeros((len(weights), plan.n_rows), weights.dtype)
+        self._grid, self._width = grid, grid.columns + beyond
+        self._steps, self._reach = plan.along(self._width), plan.reach(self._width)
+        self._places = math.ceil((grid.rows + beyond) * self._width / AT_A_TIME) * AT_A_TIME
+        self._directions, self._matrix = (
+            directions.astype(weights.dtype),
+            np.zeros((len(weights), plan.n_rows), weights.dtype),
+        )
         self._matrix[:, plan.sorted_rows] = weights
 
     def sort(self, fields: Floats, out: Floats) -> None:
-        """Put the sums of at most ``block`` images, shape (n, m, h, w), into ``out``, shape (n, m, q, K)."""
-        self._lay_out(fields)
-        for one, other, smaller, larger in self._work:
-            np.minimum(one, other, out=smaller)
-            np.maximum(one, other, out=larger)
+        """Put the sums of fields of vectors, shape (n, 2, h, w), into ``out``, shape (n, m, q, K)."""
         grid = self._grid
-        for i, place in enumerate(out.reshape(*out.shape[:3], grid.rows, grid.columns)):
-            # One product an image: the same to the last bit whatever other images there are.
-            own = self._rows[:, i * self._places : (i + 1) * self._places]
-            sums = (self._matrix @ own).reshape(-1, *self._shape)
-            place[...] = sums[:, :, : grid.rows, : grid.columns].swapaxes(0, 1)
+        # Beyond the last patches there must be numbers, whichever.
+        pixels = np.zeros((2, grid.stride**2, self._places), fields.dtype)
+        lanes = np.zeros((self._matrix.shape[1], self._places + self._reach), fields.dtype)
+        for field, sums in zip(fields, out.reshape(*out.shape[:3], grid.rows, grid.columns), strict=True):
+            _lay_out(field, grid.stride, self._width, pixels)
+            _sort_and_sum(pixels, self._directions, self._steps, self._width, self._matrix, lanes, sums)
 
-    def _lay_out(self, fields: Floats) -> None:
-        """Put every stride-th pixel of every stride-th line side by side."""
-        stride, (_, height, width) = self._grid.stride, self._shape
-        for i, j in np.ndindex(stride, stride):
-            lane = self._rows[i * stride + j, : len(fields) * self._places].reshape(-1, *self._shape)
-            part = fields[:, :, i::stride, j::stride][:, :, :height, :width]
-            lane[:, :, : part.shape[2], : part.shape[3]] = part
+
+@compiled
+def _lay_out(field: Floats, stride: int, width: int, pixels: Floats) -> None:
+    """Put every stride-th pixel of every stride-th line side by side, (2, h, w) -> (2, stride ** 2, places)."""
+    for part in range(2):
+        for i in range(stride):
+            for j in range(stride):
+                lane = pixels[part, i * stride + j]
+                for row in range(min(len(lane) // width, (field.shape[1] - i + stride - 1) // stride)):
+                    for column in range(min(width, (field.shape[2] - j + stride - 1) // stride)):
+                        lane[row * width + column] = field[part, row * stride + i, column * stride + j]
+
+
+@compiled
+def _sort_and_sum(
+    pixels: Floats, directions: Floats, steps: Ints, width: int, matrix: Floats, lanes: Floats, out: Floats
+) -> None:
+    """Project, take the steps, sum up: one direction after the other, whose numbers stay in the cache.
+
+    Parameters
+    ----------
+    pixels : ndarray of shape (2, stride ** 2, places)
+    directions : ndarray of shape (m, 2)
+    steps : ndarray of shape (steps, 6)
+        See :meth:`SortingPlan.along`.
+    width : int
+        Places of a line.
+    matrix : ndarray of shape (q, rows of the plan)
+    lanes : ndarray of shape (rows of the plan, places + places that a step reads ahead)
+        Room to work in.
+    out : ndarray of shape (m, q, lines of patches, patches in a line)
+    """
+    for m in range(len(directions)):
+        _project(pixels, directions[m], lanes)
+        _take_steps(steps, pixels.shape[2], lanes)
+        _sum_up(matrix, lanes, width, out[m])
+
+
+@compiled
+def _project(pixels: Floats, direction: Floats, lanes: Floats) -> None:
+    cosine, sine = direction
+    for i in range(pixels.shape[1]):
+        lane, right, down = lanes[i], pixels[0, i], pixels[1, i]
+        for place in range(len(right)):
+            lane[place] = cosine * right[place] + sine * down[place]
+
+
+@compiled
+def _take_steps(steps: Ints, places: int, lanes: Floats) -> None:
+    for step in range(len(steps)):
+        one, ahead, other, ahead_too, low, high = steps[step]
+        first, second = lanes[one, ahead : ahead + places], lanes[other, ahead_too : ahead_too + places]
+        smaller, larger = lanes[low, :places], lanes[high, :places]
+        for place in range(places):
+            smaller[place] = min(first[place], second[place])
+            larger[place] = max(first[place], second[place])
+
+
+@compiled
+def _sum_up(matrix: Floats, lanes: Floats, width: int, out: Floats) -> None:
+    """Sum up the lanes with weights, (q, lanes), and put what belongs to a patch into ``out``, (q, lines, columns)."""
+    sums = np.dot(matrix, lanes)
+    for q in range(out.shape[0]):
+        for row in range(out.shape[1]):
+            for column in range(out.shape[2]):
+                out[q, row, column] = sums[q, row * width + column]
 
 
 class Step(NamedTuple):
@@ -117,28 +166,19 @@ class SortingPlan:
     def _offsets(self) -> set[tuple[int, int]]:
         return {wire[1:] for step in self.steps for wire in step[:2]}
 
-    def within(self, rows: Array, width: int) -> list[tuple[Array, Array, Array, Array]]:
-        """Tell for each step what it reads and where it puts the smaller and the larger numbers.
+    def along(self, width: int) -> Ints:
+        """Write the steps down for lanes that hold a picture line after line, ``width`` places each.
 
-        Parameters
-        ----------
-        rows : ndarray of shape (n_rows, places + reach)
-            Pictures one after another, line after line. A place stands for the patch that begins there. At the last
-            places of a line, beyond the last patch, there is nothing to be found.
-        width : int
-            Places of a line.
+        A place stands for the patch that begins there. At the last places of a line, beyond the last patch, there is
+        nothing to be found.
+
+        Returns
+        -------
+        ndarray of shape (steps, 6)
+            Row and places ahead of what is compared, of one and of the other; rows for the smaller and the larger.
         """
-        places = rows.shape[1] - self.reach(width)
-        lane = list(rows[:, :places])
-        ahead: dict[Wire, Array] = {(row, 0, 0): lane[row] for row in range(self.n_rows)}
-
-        def read(wire: Wire) -> Array:
-            if wire not in ahead:
-                start = wire[1] * width + wire[2]
-                ahead[wire] = rows[wire[0], start : start + places]
-            return ahead[wire]
-
-        return [(read(one), read(two), lane[smaller], lane[larger]) for one, two, smaller, larger in self.steps]
+        steps = [(*_ahead(one, width), *_ahead(other, width), *rows) for one, other, *rows in self.steps]
+        return np.array(steps, np.intp).reshape(-1, 6)
 
 
 @lru_cache(maxsize=16)
@@ -197,25 +237,30 @@ class _Network:
         return self.merge(more, _moved(fewer, times - times // 2, step))
 
     def plan(self, wires: list[Wire]) -> SortingPlan:
-        """Give every lane a row, and a row to another lane once the last step has read it."""
+        """Give every lane a row, and a row to another lane once the last step has read it.
+
+        Never in the step that reads it: then many places can be compared at a time.
+        """
         last = {lane: when for when, pair in enumerate(self.comparisons) for lane, _, _ in pair}
         last |= {lane: len(self.comparisons) for lane, _, _ in wires}
         row_of, steps = {lane: lane for lane in range(self.n_given)}, []
         free: list[int] = []
         n_rows = self.n_given
         for when, pair in enumerate(self.comparisons):
-            done = {lane for lane, _, _ in pair if last[lane] == when}
-            # The larger may go where this step reads, if nobody else does, and the step not at an offset.
-            over = [lane for lane in done if [wire for wire in pair if wire[0] == lane] == [(lane, 0, 0)]][:1]
-            missing = max(0, 2 - len(over) - len(free))
+            missing = max(0, 2 - len(free))
             free += range(n_rows, n_rows + missing)
             n_rows += missing
-            smaller, larger = free.pop(), row_of[over[0]] if over else free.pop()
-            free += [row_of[lane] for lane in sorted(done.difference(over))]
+            smaller, larger = free.pop(), free.pop()
             first, second = ((row_of[lane], down, right) for lane, down, right in pair)
             steps.append(Step(first, second, smaller, larger))
             row_of |= {self.n_given + 2 * when: smaller, self.n_given + 2 * when + 1: larger}
+            free += [row_of[lane] for lane in sorted({lane for lane, _, _ in pair}) if last[lane] == when]
         return SortingPlan(tuple(steps), n_rows, tuple(row_of[lane] for lane, _, _ in wires))
+
+
+def _ahead(wire: Wire, width: int) -> tuple[int, int]:
+    row, down, right = wire
+    return row, down * width + right
 
 
 def _moved(wires: list[Wire], times: int, step: tuple[int, int]) -> list[Wire]:

@@ -18,7 +18,6 @@ from dataclasses import dataclass
 from typing import Final, Self
 
 import numpy as np
-from scipy.stats import gumbel_r
 
 from lightproof.errors import BadParameter
 from lightproof.evidence import Evidence
@@ -44,6 +43,9 @@ what the light does to a stranger."""
 
 PRIOR: Final = 30
 """How many strangers of one's own outweigh what is known without any."""
+
+CERTAIN: Final = 100.0
+"""Widths behind the usual at which every stranger leads by more; beyond, numbers grow too large to be written."""
 
 UPPER: Final = 2.3189
 """Mean of the upper quarter of a Gumbel distribution with place 0 and width 1."""
@@ -176,11 +178,12 @@ class Strangers:
 
     def chance(self, lead: Floats) -> Floats:
         """Share of strangers whose best match leads by at least so much."""
-        return np.asarray(gumbel_r.sf(lead, self.place, self.width))
+        behind = (self.place - np.asarray(lead, np.float64)) / self.width
+        return np.asarray(-np.expm1(-np.exp(np.minimum(behind, CERTAIN))))
 
     def lead_at(self, far: float) -> float:
         """Lead that only this share of the strangers reaches."""
-        return float(gumbel_r.isf(far, self.place, self.width))
+        return self.place - self.width * math.log(-math.log1p(-far))
 
 
 def score_of(chance: Floats) -> Floats:

@@ -15,6 +15,7 @@ from typing import Final, NamedTuple, Self
 
 import numpy as np
 
+from lightproof.compiled import compiled
 from lightproof.types import Array, Floats, Ints
 
 LEVELS: Final = 127
@@ -114,11 +115,40 @@ def decoded(own: Array, axis: int) -> Floats:
     return numbers
 
 
-def encoded(directions: Floats, axis: int) -> Array:
-    """Return directions in whole numbers, the largest of each ``LEVELS``; 0 stays 0."""
-    largest = np.abs(directions).max(axis=axis, keepdims=True)
-    codes: Floats = directions * np.divide(LEVELS, largest, out=np.zeros_like(largest), where=largest > 0)
-    return np.rint(codes, out=codes).astype(np.int8)
+def encoded(directions: Floats) -> Array:
+    """Return directions in whole numbers, the largest of each ``LEVELS``; 0 stays 0.
+
+    Parameters
+    ----------
+    directions : ndarray of shape (r, b, D, K)
+        Of K patches of b people.
+
+    Returns
+    -------
+    ndarray of shape (b, K, r, D), int8
+    """
+    r, b, D, K = directions.shape
+    codes = np.empty((b, K, r, D), np.int8)
+    _put_codes(directions, LEVELS, codes)
+    return codes
+
+
+@compiled
+def _put_codes(directions: Floats, levels: int, codes: Array) -> None:
+    n, b, D, K = directions.shape
+    none, most = directions.dtype.type(0), directions.dtype.type(levels)
+    largest = np.empty(K, directions.dtype)
+    for r in range(n):
+        for person in range(b):
+            largest[...] = 0
+            for d in range(D):
+                for k in range(K):
+                    largest[k] = max(largest[k], abs(directions[r, person, d, k]))
+            for k in range(K):
+                largest[k] = most / largest[k] if largest[k] > none else none
+            for d in range(D):
+                for k in range(K):
+                    codes[person, k, r, d] = np.rint(directions[r, person, d, k] * largest[k])
 
 
 def stand_ins(strengths: Floats) -> Floats:
@@ -184,7 +214,8 @@ class PatchSpans:
         Only for spans without shared directions.
         """
         own, strengths = self.own[:, :most], np.sqrt(self.own_variance[:, :most])
-        return type(self)(encoded(own, axis=-1), stand_ins(strengths), self.shared)
+        codes = encoded(own[None].transpose(2, 0, 3, 1))[0]
+        return type(self)(codes, stand_ins(strengths), self.shared)
 
     @property
     def directions(self) -> Floats:

@@ -10,6 +10,7 @@ from typing import Final
 
 import numpy as np
 
+from lightproof.compiled import compiled
 from lightproof.errors import BadParameter
 from lightproof.types import Array, Floats, is_whole
 
@@ -60,6 +61,35 @@ def directions(angles: Floats) -> Floats:
     ndarray of shape (m, 2)
     """
     return np.stack([np.cos(angles), np.sin(angles)], axis=-1)
+
+
+def project(fields: Floats, angles: Floats) -> Floats:
+    r"""Project a field of 2-D vectors on every direction, point by point.
+
+    Parameters
+    ----------
+    fields : ndarray of shape (n, 2, h, w)
+        Gradient vectors, x first.
+    angles : ndarray of shape (m,)
+
+    Returns
+    -------
+    ndarray of shape (n, m, h, w)
+    """
+    onto = directions(angles).astype(fields.dtype)
+    out = np.empty((len(fields), len(onto), *fields.shape[2:]), fields.dtype)
+    _put_projections(fields.reshape(*fields.shape[:2], -1), onto, out.reshape(*out.shape[:2], -1))
+    return out
+
+
+@compiled
+def _put_projections(fields: Floats, onto: Floats, out: Floats) -> None:
+    for n in range(len(fields)):
+        right, down = fields[n, 0], fields[n, 1]
+        for j in range(len(onto)):
+            cosine, sine, place = onto[j, 0], onto[j, 1], out[n, j]
+            for i in range(len(place)):
+                place[i] = cosine * right[i] + sine * down[i]
 
 
 def discrete_cdt(values: Array) -> Array:

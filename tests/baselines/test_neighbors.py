@@ -6,8 +6,9 @@ from skimage.feature import hog
 from skimage.transform import resize
 
 from lightproof.baselines import ChiSquareNeighbor, hog_neighbor, lbp_neighbor, pixel_neighbor, tan_triggs_neighbor
-from lightproof.errors import BadLabels, NotFitted
+from lightproof.errors import BadLabels
 from lightproof.light import tan_triggs
+from lightproof.unfitted import NotFitted
 
 
 @pytest.mark.parametrize(

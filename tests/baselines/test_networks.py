@@ -13,7 +13,8 @@ from lightproof.baselines import networks, training
 from lightproof.baselines.networks import NetworkClassifier
 from lightproof.baselines.relit import BETA, SLOPE, relight, relit_copies
 from lightproof.baselines.training import in_batches
-from lightproof.errors import BadImage, BadLabels, BadParameter, MissingExtra, NotFitted
+from lightproof.errors import BadImage, BadLabels, BadParameter, MissingExtra
+from lightproof.unfitted import NotFitted
 
 SMALL = {"size": (32, 32), "threads": 1, "epochs": 1}
 

@@ -10,8 +10,9 @@ from sklearn.svm import SVC
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from lightproof.baselines import ChiSquareNeighbor, OneNeighbor, ValidatedSVM
-from lightproof.errors import BadLabels, BadParameter, NotFitted
+from lightproof.errors import BadLabels, BadParameter
 from lightproof.people import training_part
+from lightproof.unfitted import NotFitted
 
 COSTS = (0.01, 0.1, 1, 10, 100)
 

@@ -35,7 +35,7 @@ def test_the_first_page_names_them_all(call):
 def test_the_way_in_loads_nothing_that_only_some_commands_need():
     code = """
 import sys, lightproof.cli
-heavy = {"sqlalchemy", "cv2", "matplotlib", "lightproof.gallery", "lightproof.diagnosis"}
+heavy = {"sqlalchemy", "numba", "cv2", "matplotlib", "lightproof.gallery", "lightproof.diagnosis"}
 sys.exit(", ".join(heavy & set(sys.modules)))
 """
     result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)

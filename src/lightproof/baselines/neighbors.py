@@ -10,9 +10,9 @@ from sklearn.metrics.pairwise import additive_chi2_kernel
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.utils.validation import validate_data
 
-from lightproof.errors import NotFitted
 from lightproof.labels import check_labels, label_array, one_photo_each, sort_labels
 from lightproof.types import Array
+from lightproof.unfitted import NotFitted
 
 BLOCK: Final = 256
 """Probes compared at a time."""

@@ -15,10 +15,11 @@ import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
 
 from lightproof.baselines.training import Photos, divide, in_batches, shuffled
-from lightproof.errors import BadLabels, BadParameter, MissingExtra, NotFitted
+from lightproof.errors import BadLabels, BadParameter, MissingExtra
 from lightproof.images import bring_to_size, check_images
 from lightproof.labels import check_labels, label_array, sort_labels
 from lightproof.types import Array, Floats, Ints, is_whole
+from lightproof.unfitted import NotFitted
 
 ARCHITECTURES: Final = ("vgg16", "resnet50", "densenet121")
 

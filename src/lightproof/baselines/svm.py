@@ -11,10 +11,11 @@ from sklearn.multiclass import OneVsRestClassifier
 from sklearn.svm import SVC
 from sklearn.utils.validation import validate_data
 
-from lightproof.errors import BadLabels, BadParameter, NotFitted
+from lightproof.errors import BadLabels, BadParameter
 from lightproof.labels import check_labels, label_array, one_photo_each, sort_labels
 from lightproof.people import training_part
 from lightproof.types import Array, Floats, is_whole
+from lightproof.unfitted import NotFitted
 
 COSTS: Final = (0.01, 0.1, 1.0, 10.0, 100.0)
 WIDTHS: Final = (0.1, 1.0, 10.0)

@@ -22,7 +22,7 @@ T = TypeVar("T")
 
 FORMAT: Final = 1
 
-LIBRARIES: Final = ("numpy", "scipy", "scikit-learn", "scikit-image")
+LIBRARIES: Final = ("numpy", "scipy", "scikit-learn", "scikit-image", "numba")
 
 
 class Cache:

@@ -68,6 +68,8 @@ def in_one_line(text: str, most: int = 120) -> str:
     """
     if len(text) > most:
         text = f"{text[: most // 3]}...{text[-most // 3 * 2 :]}"
+    if text.isprintable():
+        return text
     return "".join(letter if letter.isprintable() else "?" for letter in text)
 
 

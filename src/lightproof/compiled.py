@@ -1,0 +1,58 @@
+"""Plain loops over numbers that run as machine code.
+
+NumPy is fast where one call does much. Where thousands of small things are done to the same few numbers, most of the
+time goes into carrying these to and fro between its calls. Such loops are written out, where they belong, and compiled
+by Numba when they are first called, for the types they are called with. The machine code is kept for the next time
+beside Python's own, or in the user's cache, if one of them can be written to.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cached_property, update_wrapper
+from types import FunctionType
+from typing import Any, Generic, ParamSpec, TypeVar
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+
+class Compiled(Generic[P, R]):
+    """A function of arrays and numbers that runs as machine code; it may call others of its kind.
+
+    It rounds as it is written: no sum is taken in another order than the loop says, so that the same numbers give the
+    same result to the last bit.
+    """
+
+    def __init__(self, loop: Callable[P, R]) -> None:
+        self._loop = loop
+        update_wrapper(self, loop)
+
+    def __call__(self, *arguments: P.args, **keywords: P.kwargs) -> R:
+        """Run it."""
+        result: R = self.machine_code(*arguments, **keywords)
+        return result
+
+    @cached_property
+    def machine_code(self) -> Callable[..., Any]:
+        """What Numba makes of it. Numba itself takes longer to load than many a command: not before it is needed."""
+        from numba import njit
+
+        function = self._calling_machine_code()
+        try:
+            found: Callable[..., Any] = njit(function, cache=True, nogil=True, error_model="numpy")
+        except RuntimeError:  # there is no place to keep it
+            found = njit(function, nogil=True, error_model="numpy")
+        return found
+
+    def _calling_machine_code(self) -> Callable[..., Any]:
+        """Return the function with the machine code of others where it calls them."""
+        known = self._loop.__globals__
+        others = {name: known[name] for name in self._loop.__code__.co_names if isinstance(known.get(name), Compiled)}
+        inner = known | {name: other.machine_code for name, other in others.items()}
+        return update_wrapper(FunctionType(self._loop.__code__, inner, self._loop.__name__), self._loop)
+
+
+def compiled(loop: Callable[P, R]) -> Compiled[P, R]:
+    """Let a function run as machine code."""
+    return Compiled(loop)

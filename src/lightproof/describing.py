@@ -1,0 +1,220 @@
+"""Images -> the Discrete R-CDT of the gradients of every patch."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any, Final
+
+import numpy as np
+
+from lightproof.alignment import COPIES, with_copies
+from lightproof.deformations import DEFORMATIONS, tangents
+from lightproof.errors import BadImage
+from lightproof.gradients import GRADIENTS
+from lightproof.images import Images, bring_to_size, check_images
+from lightproof.light import LIGHTS
+from lightproof.patches import PatchGrid
+from lightproof.sorting import PatchSorter
+from lightproof.transform import cosines, directions, flatten, project, projection_angles, translation_vectors
+from lightproof.types import Floats
+
+BLOCK = 16
+"""Images worked on at a time: their projections stay in the processor's cache."""
+
+
+FEW_POINTS: Final = 64
+"""Points of a patch up to which all patches are sorted at once; more are sorted faster patch by patch."""
+
+SPANNED: Final[dict[str, tuple[str, ...]]] = {
+    "none": (),
+    **{name: (name,) for name in DEFORMATIONS},
+    "all": tuple(DEFORMATIONS),
+}
+"""Deformations of the gradients whose tangents may share a photo's span."""
+
+SLIGHT: Final = 0.1
+"""Size of a deformation in radians, or as a share, against which tangents are weighed beside photos and copies."""
+
+
+class Describer:
+    """Describes images: sorted projections of the gradients of each patch.
+
+    Parameters
+    ----------
+    settings : dict
+        What decides the features, already checked.
+    shape : (int, int)
+        Rows and columns that images are brought to.
+
+    Attributes
+    ----------
+    settings_ : dict
+    grid_ : PatchGrid
+    angles_ : ndarray of shape (m,)
+    translation_ : ndarray of shape (2, m * N), or of length 0
+        The translation vectors, flattened like a patch. The cosines leave nothing of them.
+    """
+
+    settings_: dict[str, Any]
+    grid_: PatchGrid
+    angles_: Floats
+    translation_: Floats
+    _cosines: Floats | None
+
+    def __init__(self, settings: dict[str, Any], shape: tuple[int, ...]) -> None:
+        self.prepare(settings, shape)
+
+    def prepare(self, settings: dict[str, Any], shape: tuple[int, ...]) -> None:
+        """Get ready for images that are brought to ``shape``."""
+        self.grid_ = PatchGrid(int(shape[0]), int(shape[1]), int(settings["cell"]), int(settings["overlap"]))
+        self.angles_ = projection_angles(settings["n_angles"], settings["angle_scheme"])
+        self.translation_ = translation_vectors(self.angles_, self.grid_.n_points)
+        self._cosines = None
+        if settings["detail"] != "all":
+            self._cosines = cosines(self.grid_.n_points, settings["detail"]).astype(settings["dtype"])
+            self.translation_ = np.zeros((0, len(self.angles_) * len(self._cosines)))
+        self.settings_ = settings
+
+    def patch_vectors(self, X: Images) -> Floats:
+        """Compute the features, one vector per patch.
+
+        Parameters
+        ----------
+        X : ndarray of shape (n, h, w) or list of ndarray of shape (h, w)
+
+        Returns
+        -------
+        ndarray of shape (n, K, D)
+        """
+        images = self.check(X)
+        out = np.empty((len(images), self.grid_.n_patches, self.translation_.shape[1]), self.settings_["dtype"])
+        for start in range(0, len(images), BLOCK):
+            self.vectors_of(images[start : start + BLOCK], out[start : start + BLOCK])
+        return out
+
+    def enrolled_vectors(self, images: Images, copies: str, deformations: str) -> Floats:
+        """Compute what checked images put into a span: their features, those of their moved copies, and tangents.
+
+        Parameters
+        ----------
+        images : checked images
+        copies : str
+            A name in :data:`lightproof.alignment.COPIES`.
+        deformations : str
+            A name in :data:`SPANNED`.
+
+        Returns
+        -------
+        ndarray of shape (n, 1 + copies + tangents, K, D)
+            The images themselves first.
+        """
+        return next(self.enrolled_blocks(images, copies, deformations, len(images))).swapaxes(2, 3)
+
+    def enrolled_blocks(self, images: Images, copies: str, deformations: str, block: int) -> Iterator[Floats]:
+        """Yield what :meth:`enrolled_vectors` computes, some images at a time, patches last: (n, copies, D, K).
+
+        The next block is put where the last one stood.
+        """
+        n_copies, n_tangents = 1 + len(COPIES[copies]), len(SPANNED[deformations])
+        shape = (n_copies + n_tangents, self.translation_.shape[1], self.grid_.n_patches)
+        room = np.empty((min(block, len(images)), *shape), self.settings_["dtype"])
+        sorter = self._sorter(self.grid_)
+        for start in range(0, len(images), block):
+            some = images[start : start + block]
+            out = room[: len(some)]
+            for i in range(0, len(some), BLOCK):
+                self._enrolled(some[i : i + BLOCK], copies, deformations, sorter, out[i : i + BLOCK])
+            yield out
+
+    def _enrolled(
+        self, images: Images, copies: str, deformations: str, sorter: PatchSorter | None, out: Floats
+    ) -> None:
+        """Put what a few images put into a span into ``out``, patches last, shape (n, copies, D, K)."""
+        pictures, tangents_of = self.unlit(images), SPANNED[deformations]
+        copied = with_copies(pictures, copies)
+        n_copies = copied.shape[1]
+        if sorter is None:
+            vectors = self.describe(copied.reshape(-1, *pictures.shape[1:])).swapaxes(1, 2)
+            out[:, :n_copies] = vectors.reshape(*copied.shape[:2], *vectors.shape[1:])
+        elif tangents_of:
+            for place, each in zip(out, copied, strict=True):
+                self._patches_last(each, sorter, place[:n_copies])
+        else:
+            self._patches_last(copied.reshape(-1, *pictures.shape[1:]), sorter, out.reshape(-1, *out.shape[2:]))
+        if tangents_of:
+            out[:, n_copies:] = self._tangents(pictures, tangents_of).swapaxes(2, 3)
+
+    def _tangents(self, pictures: Floats, names: Sequence[str]) -> Floats:
+        """How the features begin to change when the gradients are deformed, shape (n, len(names), K, D)."""
+        cloud = self.grid_.gather(GRADIENTS[self.settings_["gradient"]](pictures)).swapaxes(-1, -2)
+        changes = SLIGHT * tangents(cloud, self.angles_, names)
+        if self._cosines is not None:
+            changes = changes @ self._cosines.T
+        return flatten(changes).swapaxes(1, 2).astype(pictures.dtype)
+
+    def check(self, X: Images) -> Images:
+        """Refuse what cannot be described; return the images, whose pixels are still as they came."""
+        images = check_for(X, self.settings_)
+        if self.settings_["size"] == "as-is":
+            wanted = (self.grid_.height, self.grid_.width)
+            for i, shape in enumerate([images.shape[1:]] if isinstance(images, np.ndarray) else map(np.shape, images)):
+                if shape != wanted:
+                    legal = f"of the size seen in fit, {wanted[0]} x {wanted[1]}, because size='as-is'"
+                    raise BadImage(f"X[{i}]", legal, f"{shape[0]} x {shape[1]}")
+        return images
+
+    def vectors_of(self, images: Images, out: Floats | None = None) -> Floats:
+        """Compute the features of checked images in one go, shape (n, K, D), and put them into ``out``."""
+        return self.describe(self.unlit(images), out=out)
+
+    def unlit(self, images: Images) -> Floats:
+        """Bring checked images to size and take the light out of them, shape (n, h, w)."""
+        settings, shape = self.settings_, (self.grid_.height, self.grid_.width)
+        return LIGHTS[settings["light"]](bring_to_size(images, shape, settings["dtype"], settings["smoothing"]))
+
+    def describe(self, pictures: Floats, grid: PatchGrid | None = None, out: Floats | None = None) -> Floats:
+        """Compute the features of what :meth:`unlit` made, on the patches of any grid, shape (n, K, D)."""
+        grid = grid or self.grid_
+        # Without copies it pays only where neighbors share what is sorted.
+        sorter = self._sorter(grid) if grid.overlap and grid.cell % grid.stride == 0 else None
+        if sorter is not None:
+            waves = np.empty((len(pictures), self.translation_.shape[1], grid.n_patches), pictures.dtype)
+            self._patches_last(pictures, sorter, waves)
+            if out is None:
+                return np.ascontiguousarray(waves.swapaxes(1, 2))
+            out[...] = waves.swapaxes(1, 2)
+            return out
+        projected = self._projected(pictures)
+        shape = (len(pictures), grid.n_patches, len(self.angles_), -1)
+        room = None if out is None or self._cosines is not None else out.reshape(shape)
+        patches = grid.gather(projected, room)
+        patches.sort(axis=-1)
+        if self._cosines is None:
+            return flatten(patches)
+        # One product over all patches: a small one for each would take longer to start than to do.
+        flat = patches.reshape(-1, grid.n_points)
+        waves = np.matmul(flat, self._cosines.T, out=None if out is None else out.reshape(len(flat), -1))
+        return waves.reshape(len(pictures), grid.n_patches, -1)
+
+    def _projected(self, pictures: Floats) -> Floats:
+        """Project the gradients on every angle, (n, h, w) -> (n, m, h, w).
+
+        Each pixel once, before the patches are cut: overlapping patches share the work.
+        """
+        return project(GRADIENTS[self.settings_["gradient"]](pictures), self.angles_)
+
+    def _sorter(self, grid: PatchGrid) -> PatchSorter | None:
+        """Return what sorts all patches of a picture at once, if that is worth it."""
+        if self._cosines is None or grid.n_points > FEW_POINTS:
+            return None
+        return PatchSorter(grid, directions(self.angles_), self._cosines)
+
+    def _patches_last(self, pictures: Floats, sorter: PatchSorter, out: Floats) -> None:
+        """Put the features into ``out``, contiguous, patches last, shape (n, D, K)."""
+        place = out.reshape(len(pictures), len(self.angles_), -1, out.shape[-1])
+        sorter.sort(GRADIENTS[self.settings_["gradient"]](pictures), place)
+
+
+def check_for(X: Images, settings: dict[str, Any]) -> Images:
+    """Refuse images that cannot be described under these settings."""
+    return check_images(X, settings["cell"], unit=settings["light"] != "none")
