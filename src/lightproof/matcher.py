@@ -85,7 +85,7 @@ class Matcher:
         images = self.extractor.check(faces)
         refuse_blank(images)
         lights = lights_of(images)
-        spans = spans_of_photos(self.extractor, self.shared, faces, self.settings)
+        spans = spans_of_photos(self.extractor, self.shared, images, self.settings)
         return [replace(span, lights=_told(light)) for span, light in zip(spans, lights, strict=True)]
 
     def joined(self, templates: Sequence[PatchSpans]) -> PatchSpans:

@@ -13,7 +13,7 @@ from lightproof.aggregate import RELATIVE, contributions
 from lightproof.compact import compact_spans
 from lightproof.describing import Describer
 from lightproof.errors import BadLabels
-from lightproof.images import Images, refuse_blank
+from lightproof.images import Images
 from lightproof.labels import sort_labels
 from lightproof.stack import SubspaceStack, length_weights, relative_residuals, residuals, stack_spans
 from lightproof.subspaces import PatchSpans, SharedSpan, span_photos
@@ -130,7 +130,7 @@ def spans_of_photos(
         Fitted.
     shared : SharedSpan
         Of its translation vectors.
-    images : ndarray of shape (n, h, w) or list of ndarray of shape (h, w)
+    images : checked images
         As many as there may be: memory stays bounded but for the spans themselves.
     settings : dict
         ``components``, ``copies``, ``deformations`` and ``storage`` are used.
@@ -140,10 +140,8 @@ def spans_of_photos(
     list of PatchSpans, of length n
         The same to the last bit as those of :meth:`People.of`.
     """
-    checked = extractor.check(images)
-    refuse_blank(checked)
     spans: list[PatchSpans] = []
-    for samples in extractor.enrolled_blocks(checked, settings["copies"], settings["deformations"], PEOPLE):
+    for samples in extractor.enrolled_blocks(images, settings["copies"], settings["deformations"], PEOPLE):
         if settings["storage"] == "int8":
             spans += compact_spans(samples, settings["components"], shared)
         else:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import signal
 import threading
 import warnings
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
+from functools import cache
 from multiprocessing import resource_tracker
 from typing import Any, Final
 
@@ -80,7 +82,14 @@ def _undisturbed(asker: int, function: Callable[..., Any], arguments: Any, keywo
     """Do a piece of work, where no mask could be inherited too."""
     if os.getpid() != asker:
         signal.signal(signal.SIGINT, signal.SIG_IGN)
+        _keep_what_is_loaded()
     return function(*arguments, **keywords)
+
+
+@cache
+def _keep_what_is_loaded() -> None:
+    """Let Python no longer look through all that was loaded whenever it looks for garbage."""
+    gc.freeze()
 
 
 def _masked(work: Iterable[Any]) -> Iterator[Any]:

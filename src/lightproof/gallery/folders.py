@@ -63,25 +63,28 @@ def find_photos(folder: str | os.PathLike[str]) -> tuple[list[Picture], list[Ref
 def _listed(top: Path) -> tuple[list[Picture], list[Refused]]:
     files: list[Picture] = []
     ignored = []
-    for path in _below(top):
-        name = path.relative_to(top)
-        shown = in_one_line(name.as_posix())
-        if any(part.startswith(".") for part in name.parts):
+    for parts, path in _below(top):
+        name = "/".join(parts)
+        if any(part.startswith(".") for part in parts):
             continue
-        if path.suffix.lower() not in ENDINGS:
-            ignored.append(Refused(shown, DANGLING if path.is_symlink() and not path.exists() else "not a picture"))
-        elif len(name.parts) < 2:
-            ignored.append(Refused(shown, "not in a person's folder"))
+        if os.path.splitext(name)[1].lower() not in ENDINGS:
+            lost = os.path.islink(path) and not os.path.exists(path)
+            ignored.append(Refused(in_one_line(name), DANGLING if lost else "not a picture"))
+        elif len(parts) < 2:
+            ignored.append(Refused(in_one_line(name), "not in a person's folder"))
         else:
             try:
-                files.append(Picture(check_name(name.parts[0]), name.as_posix(), str(path)))
+                files.append(Picture(check_name(parts[0]), name, path))
             except BadLabels as mistake:
-                ignored.append(Refused(shown, str(mistake)))
+                ignored.append(Refused(in_one_line(name), str(mistake)))
     return files, ignored
 
 
-def _below(top: Path) -> list[Path]:
-    """All files below a folder, in order. One that cannot be listed is no empty one: its people must not be lost."""
+def _below(top: Path) -> list[tuple[tuple[str, ...], str]]:
+    """All files below a folder, in order: the parts of their names in it, and their paths.
+
+    A folder that cannot be listed is no empty one: its people must not be lost.
+    """
 
     def refuse(problem: OSError) -> None:
         raise DatasetMissing(
@@ -96,7 +99,9 @@ def _below(top: Path) -> list[Path]:
             continue
         seen.add(real)
         folders.sort()
-        files += [Path(at, name) for name in names]
+        inner = os.path.relpath(at, top)
+        parts = () if inner == os.curdir else tuple(inner.split(os.sep))
+        files += [((*parts, name), os.path.join(at, name)) for name in names]
     return sorted(files)
 
 
