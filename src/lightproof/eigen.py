@@ -42,12 +42,13 @@ def _put_inner_products(samples: Floats, out: Floats) -> None:
     for person in range(b):
         for i in range(L):
             for j in range(i, L):
-                place = out[person, i, j]
+                place, mirrored = out[person, i, j], out[person, j, i]
                 for d in range(D):
                     one, other = samples[person, i, d], samples[person, j, d]
                     for k in range(K):
                         place[k] += one[k] * other[k]
-                out[person, j, i] = place
+                for k in range(K):
+                    mirrored[k] = place[k]
 
 
 def symmetric_eigen(matrices: Floats, r: int) -> tuple[Floats, Floats, Floats]:
