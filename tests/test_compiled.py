@@ -70,6 +70,24 @@ def test_where_machine_code_cannot_be_kept_it_is_made_each_time(monkeypatch):
     assert asked == [True, False]
 
 
+@pytest.mark.parametrize("problem", [OSError(28, "No space left on device"), EOFError("Ran out of input"), KeyError(7)])
+@pytest.mark.parametrize("moment", ["save_overload", "load_overload"])
+def test_a_full_disk_or_a_spoiled_file_costs_only_time(monkeypatch, problem, moment):
+    def fail(*_):
+        raise problem
+
+    monkeypatch.setattr(numba.core.caching.FunctionCache, moment, fail)
+    for loop, share in ((compiled(halved._loop), 2), (compiled(quartered._loop), 4)):
+        values = np.arange(4.0)
+        loop(values)
+        assert_array_equal(values, np.arange(4) / share)
+
+
+def test_what_cannot_be_compiled_is_told():
+    with pytest.raises(numba.TypingError, match="Failed in nopython mode"):
+        halved("abc")
+
+
 @pytest.mark.parametrize("module", ["lightproof", "lightproof.cli", "lightproof.gallery"])
 def test_numba_is_not_loaded_before_it_is_needed(module):
     code = f"import sys, {module}; sys.exit('numba' in sys.modules)"

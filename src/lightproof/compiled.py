@@ -30,26 +30,34 @@ class Compiled(Generic[P, R]):
 
     def __call__(self, *arguments: P.args, **keywords: P.kwargs) -> R:
         """Run it."""
-        result: R = self.machine_code(*arguments, **keywords)
+        try:
+            result: R = self.machine_code(*arguments, **keywords)
+        except Exception:
+            # The disk is full, or what was kept there is spoiled, which shows in almost any way. A loop itself raises
+            # nothing once it runs.
+            self.machine_code = self._compiled(keep=False)
+            result = self.machine_code(*arguments, **keywords)
         return result
 
     @cached_property
     def machine_code(self) -> Callable[..., Any]:
         """What Numba makes of it. Numba itself takes longer to load than many a command: not before it is needed."""
+        try:
+            return self._compiled(keep=True)
+        except RuntimeError:  # there is no place to keep it
+            return self._compiled(keep=False)
+
+    def _compiled(self, keep: bool) -> Callable[..., Any]:
         from numba import njit
 
-        function = self._calling_machine_code()
-        try:
-            found: Callable[..., Any] = njit(function, cache=True, nogil=True, error_model="numpy")
-        except RuntimeError:  # there is no place to keep it
-            found = njit(function, nogil=True, error_model="numpy")
+        found: Callable[..., Any] = njit(self._with_others(keep), cache=keep, nogil=True, error_model="numpy")
         return found
 
-    def _calling_machine_code(self) -> Callable[..., Any]:
+    def _with_others(self, keep: bool) -> Callable[..., Any]:
         """Return the function with the machine code of others where it calls them."""
         known = self._loop.__globals__
         others = {name: known[name] for name in self._loop.__code__.co_names if isinstance(known.get(name), Compiled)}
-        inner = known | {name: other.machine_code for name, other in others.items()}
+        inner = known | {name: other.machine_code if keep else other._compiled(keep) for name, other in others.items()}
         return update_wrapper(FunctionType(self._loop.__code__, inner, self._loop.__name__), self._loop)
 
 
