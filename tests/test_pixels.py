@@ -163,6 +163,32 @@ def test_where_zero_is_white_it_is_read_so():
     assert_array_equal(read_grey(tiff({258: [16], 262: [0]}, deep.tobytes())), 255 - STEPS)
 
 
+@pytest.mark.parametrize(
+    "head", [b"P5 3 2 255\n", b"P5\n3\t2\n255 ", b"P5  003 2\r\n255\r", b"P5\n# by hand\n3 2 255\n"]
+)
+def test_a_bare_file_of_grey_bytes_is_read_as_pillow_reads_it(head):
+    contents = head + bytes(range(10, 70, 10))
+    with Image.open(io.BytesIO(contents)) as image:
+        expected = np.asarray(image)
+    for found in (read_grey(contents), read_grey(contents + b"more")):
+        assert_array_equal(found, expected)
+        assert (found.dtype, found.flags.writeable, found.flags.c_contiguous) == (np.uint8, True, True)
+
+
+@pytest.mark.parametrize(
+    ("contents", "got"),
+    [
+        (b"P5 3 2 255\n12345", "truncated"),
+        (b"P5 0 2 255\n12345", "."),
+        (b"P5 99999 1 255\n1", "99999"),
+        (b"P5 60000 60000 255\n1", "60000"),
+    ],
+)
+def test_a_bare_file_that_cannot_be_right_is_refused(contents, got):
+    with pytest.raises(BadImage, match=f"^the picture must be .*{got}"):
+        read_grey(contents)
+
+
 def test_a_pnm_file_may_have_any_white_and_may_be_a_text():
     assert_array_equal(read_grey(b"P5 4 1 100\n\x00\x32\x64\x14"), [[0, 128, 255, 51]])
     assert_array_equal(read_grey(b"P5 2 1 1000\n\x01\xf4\x03\xe8"), [[128, 255]])

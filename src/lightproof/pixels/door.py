@@ -62,6 +62,9 @@ def _decoded(contents: bytes, where: str) -> NDArray[np.uint8]:
     if kind == "WEBP":
         check_size(*webp.size_of(contents), contents, where)
     if kind == "PPM":
+        bare = pnm.bare_grey(contents, where)
+        if bare is not None:
+            return bare
         contents = pnm.without_comments(contents, where)
     with Image.open(Stream(contents), formats=[kind]) as image:
         check_size(*image.size, contents, where)

@@ -8,17 +8,21 @@ from typing import Final
 from lightproof.errors import BadImage
 
 _STARTS: Final = {
-    "JPEG": rb"\xff\xd8\xff",
-    "PNG": rb"\x89PNG\r\n\x1a\n",
-    "WEBP": rb"RIFF....WEBPVP8[ LX]",
-    "TIFF": rb"II[*+]\0|MM\0[*+]",
-    "BMP": rb"BM",
-    "GIF": rb"GIF8[79]a",
-    "PPM": rb"P[1-6f]\s",
+    "JPEG": re.compile(rb"\xff\xd8\xff", re.DOTALL),
+    "PNG": re.compile(rb"\x89PNG\r\n\x1a\n", re.DOTALL),
+    "WEBP": re.compile(rb"RIFF....WEBPVP8[ LX]", re.DOTALL),
+    "TIFF": re.compile(rb"II[*+]\0|MM\0[*+]", re.DOTALL),
+    "BMP": re.compile(rb"BM", re.DOTALL),
+    "GIF": re.compile(rb"GIF8[79]a", re.DOTALL),
+    "PPM": re.compile(rb"P[1-6f]\s", re.DOTALL),
 }
 """How a file of each format begins, by Pillow's name for it."""
 
-_OTHERS: Final = {"a HEIF photo or a video": rb"....ftyp", "a PDF file": rb"%PDF", "a ZIP file": rb"PK"}
+_OTHERS: Final = {
+    "a HEIF photo or a video": re.compile(rb"....ftyp", re.DOTALL),
+    "a PDF file": re.compile(rb"%PDF", re.DOTALL),
+    "a ZIP file": re.compile(rb"PK", re.DOTALL),
+}
 """What people take for a picture most often."""
 
 
@@ -41,5 +45,5 @@ def format_of(contents: bytes, where: str) -> str:
     raise BadImage(where, "a JPEG, PNG, WebP, TIFF, BMP, GIF, PBM, PGM or PPM picture", got)
 
 
-def _first_that_fits(contents: bytes, starts: dict[str, bytes]) -> str | None:
-    return next((name for name, start in starts.items() if re.match(start, contents, re.DOTALL)), None)
+def _first_that_fits(contents: bytes, starts: dict[str, re.Pattern[bytes]]) -> str | None:
+    return next((name for name, start in starts.items() if start.match(contents)), None)

@@ -1,4 +1,4 @@
-"""PNM files, of which Pillow reads the rare ones slowly."""
+"""PNM files: the commonest need no decoder, and the rare ones Pillow reads slowly."""
 
 from __future__ import annotations
 
@@ -6,11 +6,41 @@ import re
 from typing import Any, Final
 
 import numpy as np
+from numpy.typing import NDArray
 from PIL import Image
 
 from lightproof.errors import BadImage
+from lightproof.pixels.guards import check_size
 
 _MOST_TEXT: Final = 8 * 2**20  # bytes of a picture written as text, which is slow to read
+
+
+_BARE: Final = re.compile(rb"P5\s{1,9}(\d{1,5})\s{1,9}(\d{1,5})\s{1,9}255\s")
+
+
+def bare_grey(contents: bytes, where: str) -> NDArray[np.uint8] | None:
+    """Read a file of grey bytes under a plain header, as most data sets of faces come.
+
+    Parameters
+    ----------
+    contents : bytes
+        The whole file.
+    where : str
+        What an error calls it.
+
+    Returns
+    -------
+    ndarray of shape (h, w), uint8, or None
+        Writable, and nobody else's. None if it is another kind of file, or has fewer pixels than it says.
+    """
+    head = _BARE.match(contents)
+    if not head:
+        return None
+    width, height = map(int, head.groups())
+    check_size(width, height, contents, where)
+    if not 0 < width * height <= len(contents) - head.end():
+        return None
+    return np.frombuffer(contents, np.uint8, width * height, head.end()).reshape(height, width).copy()
 
 
 def without_comments(contents: bytes, where: str) -> bytes:

@@ -25,7 +25,9 @@ def check_name(name: object, where: str = "The name of a person") -> str:
         raise BadLabels(where, legal, ascii(name) if len(name) <= LONGEST else "space at its ends")
     if len(composed) > LONGEST:
         raise BadLabels(where, legal, f"{len(composed)} letters")
-    if any(unicodedata.category(letter) in _INVISIBLE and letter not in _JOINERS for letter in composed):
+    # Letters of one byte that can be printed are all visible; most names have no others.
+    plain = composed.isascii() and composed.isprintable()
+    if not plain and any(unicodedata.category(letter) in _INVISIBLE and letter not in _JOINERS for letter in composed):
         raise BadLabels(where, legal, ascii(name))
     return composed
 
