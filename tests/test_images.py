@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from decimal import Decimal
+
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
@@ -7,7 +9,7 @@ from scipy import ndimage
 from skimage.transform import resize
 
 from lightproof.errors import BadImage
-from lightproof.images import bring_to_size, check_images
+from lightproof.images import _gaussian, bring_to_size, check_images
 
 
 @pytest.mark.parametrize("shape", [(192, 168), (64, 70), (30, 100), (64, 64), (20, 20)])
@@ -40,6 +42,13 @@ def test_8_bit_smoothing_rounds_the_smoothed_picture_down(rng):
     rounded = bring_to_size(image[None], (64, 64), np.float64, "8-bit")[0]
     assert_allclose(rounded, expected, atol=1e-12)
     assert np.abs(rounded - bring_to_size(image[None], (64, 64), np.float64)[0]).max() > 1e-3
+
+
+@pytest.mark.parametrize("sigma", [1.0, 0.8125, 0.5, 0.25])
+def test_the_weights_of_8_bit_smoothing_are_rounded_right_to_the_last_bit(sigma):
+    reach = int(4 * sigma + 0.5)
+    exact = [float(Decimal(-0.5 / sigma**2 * step**2).exp()) for step in range(-reach, reach + 1)]
+    assert _gaussian(sigma).tolist() == (np.array(exact) / np.sum(exact)).tolist()
 
 
 def test_8_bit_smoothing_needs_8_bit_images(rng):

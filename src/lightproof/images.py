@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from functools import lru_cache
 from typing import Any, Final, TypeAlias
@@ -198,8 +199,7 @@ def _resize_stack(images: Array, size: tuple[int, ...], dtype: Any, smoothing: s
     if smoothing == "8-bit":
         if images.dtype != np.uint8:
             raise BadImage("Pixels for smoothing='8-bit'", "uint8", images.dtype.name)
-        sigma = [max(0.0, (old / new - 1) / 2) for old, new in zip(images.shape[1:], size, strict=True)]
-        images = ndimage.gaussian_filter(images, (0.0, *sigma), mode="mirror")
+        images = _smoothed_in_8_bits(images, size)
     smooth = smoothing == "float"
     across = _resize_matrix(images.shape[2], size[1], smooth).astype(dtype)
     lines = np.empty((len(images), size[0], images.shape[2]), dtype)
@@ -208,6 +208,26 @@ def _resize_stack(images: Array, size: tuple[int, ...], dtype: Any, smoothing: s
     # Divided last: grey values up to 255 are exact in float32, their 255th parts are not.
     resized: Floats = np.matmul(lines, across.T) / np.dtype(dtype).type(white)
     return resized
+
+
+def _smoothed_in_8_bits(images: Array, size: tuple[int, ...]) -> Array:
+    """Smooth before shrinking, each direction rounded down to whole grey values."""
+    for axis, new in enumerate(size, 1):
+        sigma = (images.shape[axis] / new - 1) / 2
+        if sigma > 0:
+            images = ndimage.correlate1d(images, _gaussian(sigma), axis, mode="mirror")
+    return images
+
+
+def _gaussian(sigma: float) -> Floats:
+    """Return the weights of ``scipy.ndimage.gaussian_filter``, the same on every processor.
+
+    Their last bit decides whether an even grey is rounded down to the next one, and NumPy's exponential is not the same
+    to the last bit on all processors.
+    """
+    reach = int(4 * sigma + 0.5)
+    weights = np.array([math.exp(-0.5 / sigma**2 * step**2) for step in range(-reach, reach + 1)])
+    return np.asarray(weights / weights.sum())
 
 
 @compiled

@@ -46,10 +46,10 @@ def test_the_authors_photo_in_float_arithmetic(found):
     assert found("R-CDT + NS", "Test 2", "authors")[3] == pytest.approx(96.7, abs=0.3)
 
 
-def test_the_authors_photo_smoothed_in_8_bits_comes_down_to_the_published_figure(found):
+def test_the_authors_photo_smoothed_in_8_bits_gives_the_published_figures(found):
     measured = found("R-CDT + NS, 8-bit smoothing", "Test 2", "authors")
-    assert measured[3] == pytest.approx(91.0, abs=0.3)
-    np.testing.assert_allclose(measured, [98.4, 95.5, 92.4, 91.8], atol=1.0)
+    # One photo more or less is 0.15 to 0.26 points.
+    np.testing.assert_allclose(measured, [98.4, 95.5, 92.4, 91.8], atol=0.3)
 
 
 def test_without_the_normalization_the_darkest_subset_is_lost(found):
