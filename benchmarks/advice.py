@@ -22,9 +22,9 @@ from lightproof.advice import LIGHTS
 from lightproof.datasets import make_relit_faces
 from lightproof.datasets.protocols import YALE_LIGHTS, Light
 from lightproof.datasets.synthetic import YALE_LIGHTS_DEFAULT
+from lightproof.enrolled import Enrolled
 from lightproof.evidence import Evidence
 from lightproof.matcher import Matcher, preset_settings
-from lightproof.people import People
 from lightproof.strangers import Strangers, leads
 from lightproof.types import Array, Floats
 
@@ -55,7 +55,7 @@ def measure(preset: str, n_people: int, n_strangers: int, lights: Sequence[Light
     strangers = rendered(matcher, n_people + n_strangers, YALE_LIGHTS_DEFAULT)[n_people:]
     # As they lie: rendered people have their eyes in one place.
     vectors = matcher.vectors(np.concatenate([faces.reshape(-1, *faces.shape[2:]) for faces in (probes, strangers)]))
-    unlit = np.full((len(vectors), 2), np.nan)
+    unlit = np.full((len(vectors[0]), 2), np.nan)
     truth = np.repeat(np.arange(n_people), len(lights))
     columns = []
     for photos in track(enrolled, console=Console(stderr=True)):
@@ -71,7 +71,7 @@ def rendered(matcher: Matcher, n_people: int, lights: Sequence[Light]) -> Array:
     return make_relit_faces(n_people, lights, size=size, seed=SEED).images.reshape(n_people, len(lights), *size)
 
 
-def every_template(matcher: Matcher, photos: Array) -> People:
+def every_template(matcher: Matcher, photos: Array) -> Enrolled:
     """Make a template of every choice of one person's photos but the empty one, in the order of the table."""
     single = matcher.templates(photos)
     some = [chosen for chosen in choices() if any(chosen)]

@@ -171,7 +171,7 @@ def named(crowd: Crowd, place: str, probes: int) -> dict[str, float]:
         everybody, known = gallery.everybody(), gallery.calibration()
         asked = [crowd.photo(person, crowd.photos, slope=1.2) for person in who]
         ahead = leads(gallery.matcher.compare(asked, everybody))
-    names = np.array([str(name) for name in everybody.spans])
+    names = np.array([str(name) for name in everybody.names])
     right = names[ahead.argmax(axis=1)] == [f"person {person:05d}" for person in who]
     sure = known.among(len(names)).chance(ahead.max(axis=1)) <= known.far
     return {"probes": probes, "named": float(np.mean(right)), "named_and_sure": float(np.mean(right & sure))}

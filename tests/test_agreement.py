@@ -8,21 +8,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lightproof.agreement import NARROWNESS, TAX, agreement, lights_of, mutual_agreement, tax, taxed
+from lightproof.enrolled import Enrolled, Template
 from lightproof.evidence import Evidence
-from lightproof.people import People
-from lightproof.settings import PRESETS
-from lightproof.subspaces import PatchSpans, SharedSpan
 
 LIGHT = st.tuples(st.floats(-180, 180), st.floats(-90, 90))
 
 
-def people(*lights) -> People:
+def people(*lights) -> Enrolled:
     """People of whom only the lights on their photos matter."""
-    shared = SharedSpan.of(np.zeros((0, 2)))
-    spans = {
-        i: PatchSpans(np.zeros((1, 1, 2)), np.ones((1, 1, 1)), shared, lights=each) for i, each in enumerate(lights)
-    }
-    return People(PRESETS["fast"], shared, spans)
+    return Enrolled((), {i: Template((), lights=each) for i, each in enumerate(lights)})
 
 
 def evidence(n: int, count: int) -> Evidence:

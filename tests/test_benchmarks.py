@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from benchmarks import bulk, detectors
+from benchmarks import bulk, detectors, views
 from benchmarks.bench_recognizer import Faces, Ours, Textbook
 from benchmarks.run import measure
 from lightproof.datasets import FaceSet, make_relit_faces
@@ -108,6 +108,15 @@ def test_no_two_photos_of_the_crowd_are_alike():
     photos = {crowd.photo(person, number).tobytes() for person in range(12) for number in range(3)}
     assert len(photos) == 36
     np.testing.assert_array_equal(crowd.photo(7, 1), crowd.photo(7, 1))
+
+
+@pytest.mark.data
+def test_both_views_are_measured_and_each_alone(yale):
+    few = yale.take(np.isin(yale.labels, np.unique(yale.labels)[:4]))
+    lines = list(views.measure(few, ["fast"], picks=[0]))
+    assert [line[1] for line in lines] == list(views.VIEWS)
+    assert all(len(line) == len(views.HEAD) and float(line[2]) > 90 and float(line[5]) < 10 for line in lines)
+    assert len({tuple(line[2:]) for line in lines}) == 3
 
 
 @pytest.mark.data

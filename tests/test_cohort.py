@@ -7,9 +7,9 @@ import numpy as np
 from benchmarks.cohort import LIGHTS, draw, draw_lights
 from lightproof.cohort import COUNT, SIZE, cohort_faces
 from lightproof.diagnosis.direction import PEOPLE
-from lightproof.matcher import COMPARABLE, Matcher
+from lightproof.matcher import Matcher
 from lightproof.pixels import read_grey
-from lightproof.settings import PRESETS
+from lightproof.settings import GALLERIES
 
 
 def test_the_sheet_holds_sixty_different_faces():
@@ -27,9 +27,9 @@ def test_the_sheet_is_what_the_benchmark_draws():
 
 
 def test_every_preset_of_a_gallery_can_enroll_the_sheet():
-    for name in COMPARABLE:
-        people = Matcher(PRESETS[name]).cohort
-        assert list(people.spans) == [f"rendered {i:02d}" for i in range(COUNT)]
+    for settings in GALLERIES.values():
+        people = Matcher(settings).cohort
+        assert people.names == [f"rendered {i:02d}" for i in range(COUNT)]
 
 
 def test_the_sheet_of_lights_is_what_the_benchmark_draws():

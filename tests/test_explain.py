@@ -11,11 +11,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lightproof.datasets import FaceSet
+from lightproof.enrolled import Enrolled
 from lightproof.errors import BadImage, BadParameter, CannotWrite, UnknownPerson
 from lightproof.explain import Explanation, explain
 from lightproof.matcher import Matcher, preset_settings
 from lightproof.patches import PatchGrid
-from lightproof.people import People
 from lightproof.strangers import leads
 
 NAMES = ["Anna", "Ben", "Cleo", "Dan", "Eve"]
@@ -27,7 +27,7 @@ def matcher() -> Matcher:
 
 
 @pytest.fixture(scope="module")
-def people(matcher: Matcher, faces: FaceSet) -> People:
+def people(matcher: Matcher, faces: FaceSet) -> Enrolled:
     front = faces.images[(faces.azimuths == 0) & (faces.elevations == 0)]
     return matcher.everybody(dict(zip(NAMES, matcher.templates(front), strict=True)))
 
@@ -39,7 +39,7 @@ def probe(faces: FaceSet) -> np.ndarray:
 
 
 @pytest.fixture(scope="module")
-def why(matcher: Matcher, people: People, probe: np.ndarray) -> Explanation:
+def why(matcher: Matcher, people: Enrolled, probe: np.ndarray) -> Explanation:
     return explain(matcher, people, probe, "Anna", against="Ben")
 
 
@@ -79,7 +79,7 @@ def test_rivals_are_the_upper_quarter_of_the_others(why):
 
 
 def test_one_person_alone_is_measured_against_made_up_people(matcher, people, probe):
-    alone = explain(matcher, matcher.everybody({"Anna": people.spans["Anna"]}), probe, "Anna")
+    alone = explain(matcher, matcher.everybody({"Anna": people.templates["Anna"]}), probe, "Anna")
     assert len(alone.rivals) == 2
     assert all(name.startswith("rendered ") for name in alone.rivals)
     assert alone.patches.sum() == pytest.approx(alone.lead, abs=1e-4)
@@ -215,7 +215,7 @@ def test_top_patches_wants_a_number(n):
 
 def test_a_map_of_another_grid_is_refused(why):
     with pytest.raises(
-        BadParameter, match=r"`values` of on_face must be of shape \(23, 20\), one number for each patch"
+        BadParameter, match=r"`values` of on_face must be of shape \(18, 15\), one number for each patch"
     ):
         why.on_face(np.ones((2, 3)))
 

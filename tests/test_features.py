@@ -155,11 +155,20 @@ def test_cosines_are_those_of_the_sorted_points_however_they_are_sorted(faces, c
 
 @pytest.mark.parametrize("patches", [{"detail": 5}, {"detail": "all"}, {"detail": 5, "cell": 9, "overlap": 6}])
 @pytest.mark.parametrize("deformations", ["none", "all"])
-def test_blocks_are_what_is_enrolled_in_one_go(faces, patches, deformations):
+def test_what_is_enrolled_together_is_what_is_enrolled_alone(faces, patches, deformations):
     images = faces.images[:5]
     extractor = PatchRCDT(size=(32, 28), **{"cell": 6, "overlap": 3} | patches).fit(images)
     whole = extractor.enrolled_vectors(images, "cross", deformations)
-    blocks = [block.copy() for block in extractor.enrolled_blocks(images, "cross", deformations, 2)]
-    assert [len(block) for block in blocks] == [2, 2, 1]
-    assert_array_equal(np.concatenate(blocks).swapaxes(2, 3), whole)
+    alone = [extractor.enrolled_vectors(images[i : i + 1], "cross", deformations) for i in range(5)]
+    assert_array_equal(np.concatenate(alone), whole)
     assert_allclose(whole[:, 0], extractor.patch_vectors(images), atol=1e-6)
+
+
+@pytest.mark.parametrize("patches", [{"detail": 5}, {"detail": "all"}])
+def test_copies_of_pictures_are_described_as_any_picture_with_the_patches_last(rng, patches):
+    extractor = PatchRCDT(size=(32, 28), cell=6, overlap=3, **patches).fit(rng.random((1, 32, 28)))
+    copied = rng.random((4, 5, 32, 28)).astype(np.float32)
+    found = extractor.samples(copied)
+    assert found.shape == (4, 5, extractor.n_numbers, extractor.grid_.n_patches)
+    for i, j in ((0, 0), (3, 4)):
+        assert_allclose(found[i, j].T, extractor.describe(copied[i, j][None])[0], atol=1e-5)

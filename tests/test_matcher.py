@@ -6,26 +6,29 @@ import numpy as np
 import pytest
 
 from lightproof.agreement import lights_of, tax
-from lightproof.alignment import warp
+from lightproof.alignment import warp, with_copies
 from lightproof.cohort import cohort_faces
+from lightproof.enrolled import Template
 from lightproof.errors import BadImage, BadParameter
 from lightproof.gallery.templates import encode, written
-from lightproof.matcher import COMPARABLE, FACES, MOVES, Matcher, matcher_of, preset_settings
-from lightproof.people import People
-from lightproof.settings import PRESETS
+from lightproof.matcher import FACES, MOVES, Matcher, matcher_of, preset_settings
+from lightproof.people import PEOPLE, People
+from lightproof.settings import GALLERIES, PRESETS
 
 
 @pytest.fixture(scope="module")
 def matcher():
-    return Matcher(PRESETS["fast"])
+    return Matcher(GALLERIES["fast"])
 
 
 def still(matcher, vectors, people):
     """What faces say that are not moved and whose light is not known."""
-    return matcher.compare_vectors(vectors, np.full((len(vectors), 2), np.nan), people)
+    return matcher.compare_vectors(vectors, np.full((len(vectors[0]), 2), np.nan), people)
 
 
-def test_a_template_depends_on_nothing_but_its_face(matcher, frontal):
+@pytest.mark.parametrize("preset", GALLERIES)
+def test_a_template_depends_on_nothing_but_its_face(preset, frontal):
+    matcher = Matcher(GALLERIES[preset])
     together = matcher.templates(frontal.images)
     backwards = matcher.templates(frontal.images[::-1])[::-1]
     for i, face in enumerate(frontal.images):
@@ -38,17 +41,47 @@ def test_one_photo_joined_is_itself(matcher, frontal):
     assert matcher.joined([template]) is template
 
 
-@pytest.mark.parametrize("preset", COMPARABLE)
+@pytest.mark.parametrize("preset", GALLERIES)
 def test_photos_joined_are_near_to_photos_spanned_together(preset, frontal, lit):
-    matcher = Matcher(PRESETS[preset])
+    matcher = Matcher(GALLERIES[preset])
     photos = np.concatenate([frontal.images[:2], lit.images[:1]])
     joined = matcher.joined(matcher.templates(photos))
-    copies = list(matcher.extractor.enrolled_blocks(photos, matcher.settings["copies"], "none", 6))
-    vectors = np.concatenate(copies).transpose(0, 1, 3, 2)
-    together = People(matcher.settings, matcher.shared, {}).adding("", vectors).spans[""]
-    probes = matcher.vectors(lit.images[:8])
-    found, expected = (still(matcher, probes, matcher.everybody({"": span})).distances for span in (joined, together))
-    np.testing.assert_allclose(found, expected, atol=0.03)
+    copied = with_copies(matcher.extractor.unlit(photos), matcher.settings["copies"])
+    together = Template(
+        tuple(
+            People(*layout, {}).adding("", view.samples(copied).swapaxes(2, 3)).spans[""]
+            for view, layout in zip(matcher.views, matcher.layouts, strict=True)
+        )
+    )
+    probes = matcher.vectors(lit.images[1:9])
+    found, expected = (still(matcher, probes, matcher.everybody({"": each})).distances for each in (joined, together))
+    np.testing.assert_allclose(found, expected, atol=0.04)
+
+
+@pytest.mark.parametrize("preset", GALLERIES)
+def test_a_photo_keeps_what_a_person_of_that_photo_and_its_copies_spans(preset, faces):
+    matcher, images = Matcher(GALLERIES[preset]), faces.images[: PEOPLE + 1]
+    copied = with_copies(matcher.extractor.unlit(images), matcher.settings["copies"])
+    for i, template in enumerate(matcher.templates(images)):
+        for view, layout, spans in zip(matcher.views, matcher.layouts, template.spans, strict=True):
+            vectors = view.samples(copied)[i : i + 1].swapaxes(2, 3)
+            expected = People.of(vectors, [""], layout.shared, layout.settings).spans[""]
+            np.testing.assert_array_equal(spans.own, expected.own)
+            np.testing.assert_array_equal(spans.coordinates, expected.coordinates)
+
+
+@pytest.mark.parametrize(
+    ("preset", "kept"), [("robust", [(224, 3, 20), (224, 4, 30)]), ("fast", [(270, 2, 9), (270, 2, 16)])]
+)
+def test_a_template_holds_as_many_directions_as_its_settings_say(preset, kept, faces):
+    (template,) = Matcher(GALLERIES[preset]).templates(faces.images[:1])
+    assert [spans.own.shape for spans in template.spans] == kept
+
+
+def test_photos_of_different_sizes_are_taken_together(matcher, faces):
+    images = [faces.images[0], faces.images[1][:-4, :-4]]
+    for image, template in zip(images, matcher.templates(images), strict=True):
+        assert encode(template) == encode(matcher.templates([image])[0])
 
 
 def test_strangers_find_a_person_of_several_photos_no_likelier(matcher, faces):
@@ -65,7 +98,7 @@ def test_strangers_find_a_person_of_several_photos_no_likelier(matcher, faces):
 
 def test_everybody_stands_in_the_order_given(matcher, frontal):
     one, two = matcher.templates(frontal.images[:2])
-    assert list(matcher.everybody({"Zoe": one, "Ada": two}).spans) == ["Zoe", "Ada"]
+    assert matcher.everybody({"Zoe": one, "Ada": two}).names == ["Zoe", "Ada"]
 
 
 def test_blank_faces_are_refused(matcher):
@@ -76,19 +109,32 @@ def test_blank_faces_are_refused(matcher):
 
 
 def test_a_preset_that_a_gallery_cannot_use_is_refused():
-    assert set(COMPARABLE) == {"robust", "fast"}
-    assert preset_settings("fast") == PRESETS["fast"]
+    assert set(GALLERIES) == {"robust", "fast"}
+    assert preset_settings("fast") == GALLERIES["fast"]
     for wrong in ("authors", "nonsense"):
         with pytest.raises(BadParameter, match=rf"`preset` of Gallery must be one of 'robust', 'fast'; got '{wrong}'"):
             preset_settings(wrong)
-    with pytest.raises(BadParameter, match=r"`preset` of Gallery must be one of"):
-        Matcher(PRESETS["authors"])
+
+
+def test_settings_that_no_gallery_can_have_are_refused():
+    for preset in ("authors", "robust"):
+        with pytest.raises(BadParameter, match=r"`settings` of Matcher must be a dict of .*, placed_detail, placed_"):
+            Matcher(PRESETS[preset])
+    for name, value, legal in (
+        ("aggregate", "sum", "bounded"),
+        ("storage", "float", "int8"),
+        ("deformations", "all", "none"),
+    ):
+        with pytest.raises(BadParameter, match=rf"`{name}` of Matcher must be '{legal}'; got '{value}'"):
+            Matcher(GALLERIES["fast"] | {name: value})
+    with pytest.raises(BadParameter, match=r"`placed_detail` of Matcher must be an int from 1 to cell - 1 = 3; got 4"):
+        Matcher(GALLERIES["fast"] | {"placed_detail": 4})
 
 
 def test_settings_written_as_text_give_the_same_matcher_again():
-    text = written(PRESETS["fast"])
+    text = written(GALLERIES["fast"])
     assert matcher_of(text) is matcher_of(text)
-    assert matcher_of(text).settings == Matcher(PRESETS["fast"]).settings
+    assert matcher_of(text).settings == Matcher(GALLERIES["fast"]).settings
     assert matcher_of(text).settings["size"] == (72, 63)
 
 
@@ -100,8 +146,9 @@ def test_a_face_is_compared_as_it_lies_and_after_small_moves_whichever_says_most
     assert (untaxed >= as_it_lies.people - 1e-5).all()
     assert (said.cohort >= as_it_lies.cohort - 1e-5).all()
     pictures = matcher.extractor.unlit(frontal.images)
-    moved = [matcher.extractor.describe(warp(pictures, np.tile(move, (len(frontal.images), 1)))) for move in MOVES[1:]]
-    every = np.stack([as_it_lies.people, *(still(matcher, each, people).people for each in moved)])
+    moved = [warp(pictures, np.tile(move, (len(frontal.images), 1))) for move in MOVES[1:]]
+    vectors = [[view.describe(each) for view in matcher.views] for each in moved]
+    every = np.stack([as_it_lies.people, *(still(matcher, each, people).people for each in vectors)])
     np.testing.assert_allclose(untaxed, every.max(axis=0), atol=1e-5)
 
 

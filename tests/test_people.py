@@ -7,7 +7,7 @@ import pytest
 
 from lightproof import FaceRecognizer
 from lightproof.errors import BadLabels
-from lightproof.people import PEOPLE, spans_of_photos, training_part
+from lightproof.people import training_part
 
 
 @pytest.mark.parametrize(
@@ -60,51 +60,6 @@ def test_validation_needs_two_photos_of_everybody(frontal):
     expected = r"^Label 'b' must be on 2 or more images for components='validate'; got 1\.$"
     with pytest.raises(BadLabels, match=expected):
         FaceRecognizer("authors", components="validate").fit(frontal.images[:3], ["a", "a", "b"])
-
-
-def parts_of(recognizer):
-    """Return what spans_of_photos takes of a fitted recognizer."""
-    return recognizer._extractor, recognizer._people.shared
-
-
-@pytest.mark.parametrize(
-    "settings",
-    [
-        {"preset": "robust", "search": "none"},
-        {"preset": "fast"},
-        {"preset": "fast", "deformations": "all"},
-        {"preset": "fast", "storage": "float"},
-        {"preset": "authors", "size": (32, 32)},
-    ],
-    ids=["robust", "fast", "with tangents", "in floats", "authors"],
-)
-def test_a_photo_spanned_alone_is_what_a_person_of_one_photo_keeps(faces, settings):
-    images = faces.images[: 2 * PEOPLE + 1]
-    recognizer = FaceRecognizer(**settings).fit(images, range(len(images)))
-    found = spans_of_photos(*parts_of(recognizer), images, recognizer.settings_)
-    assert len(found) == len(images)
-    for label, span in enumerate(found):
-        expected = recognizer._people.spans[label]
-        np.testing.assert_array_equal(span.own, expected.own)
-        np.testing.assert_array_equal(span.coordinates, expected.coordinates)
-        assert (span.own.dtype, span.coordinates.dtype) == (expected.own.dtype, expected.coordinates.dtype)
-
-
-def test_a_photo_is_spanned_alike_in_whatever_block_it_stands(faces):
-    images = faces.images[: PEOPLE + 2]
-    recognizer = FaceRecognizer("robust", search="none").fit(images[:1], ["a"])
-    together = spans_of_photos(*parts_of(recognizer), images, recognizer.settings_)
-    for i in (0, PEOPLE - 1, PEOPLE + 1):
-        alone = spans_of_photos(*parts_of(recognizer), images[i : i + 1], recognizer.settings_)[0]
-        np.testing.assert_array_equal(together[i].own, alone.own)
-        np.testing.assert_array_equal(together[i].coordinates, alone.coordinates)
-
-
-def test_photos_of_different_sizes_are_spanned(faces):
-    images = [faces.images[0], faces.images[1][:-4, :-4]]
-    recognizer = FaceRecognizer("fast").fit(images, ["a", "b"])
-    found = spans_of_photos(*parts_of(recognizer), images, recognizer.settings_)
-    np.testing.assert_array_equal(found[1].own, recognizer._people.spans["b"].own)
 
 
 @pytest.mark.parametrize("preset", ["robust", "fast"])

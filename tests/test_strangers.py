@@ -18,6 +18,8 @@ from lightproof.strangers import (
     ALIKE,
     DIGITS,
     ENOUGH,
+    GROWTH,
+    MEASURED,
     PLACE,
     PRIOR,
     SHARE,
@@ -72,11 +74,11 @@ def test_leads_are_those_of_a_plain_loop(evidence):
 
 def test_a_lead_computed_by_hand():
     # Eight others: the upper quarter are 3 and 1, their mean is 2. That of the rendered people, who spread by 0.5, are
-    # both 0.5. Of the two 0.6 and 0.4 make 1.4.
+    # both 0.5. Of the two 0.8 and 0.2 make 1.7.
     people = np.array([[4.0, 3, 1, 0, 0, 0, 0, 0, 0]])
     evidence = Evidence(people, np.array([[-0.5, 0.5] * 4]))
-    # For the second, the upper quarter is 4 and 1, and 1.7 is subtracted; for the third 4 and 3, and 2.3.
-    np.testing.assert_allclose(leads(evidence)[0, :3], [5.2, 2.6, -2.6])
+    # For the second, the upper quarter is 4 and 1, and 2.1 is subtracted; for the third 4 and 3, and 2.9.
+    np.testing.assert_allclose(leads(evidence)[0, :3], [4.6, 1.8, -3.8])
 
 
 def test_a_gallery_of_one_is_measured_against_rendered_people():
@@ -140,8 +142,8 @@ def test_the_lead_at_a_rate_is_the_inverse_of_the_chance(law, far):
 @given(st.integers(0, 10**6), st.floats(0, 1))
 def test_usually_the_best_of_many_moves_by_their_logarithm_less_where_lights_agree(n_people, alike):
     law = Strangers.usual(n_people, alike)
-    grown = math.log(max(n_people, 1)) * (1 - ALIKE * alike)
-    assert law.place == pytest.approx(PLACE + WIDTH * grown)
+    measured, beyond = math.log(max(1, min(n_people, MEASURED))), math.log(max(n_people, MEASURED) / MEASURED)
+    assert law.place == pytest.approx(PLACE + GROWTH * ((1 - ALIKE * alike) * measured + beyond))
     assert law.width == WIDTH
     assert law.place >= Strangers.usual(n_people, 1.0).place
 
@@ -212,12 +214,18 @@ def test_what_is_no_rate_is_refused(far):
         check_far("calibrate", far)
 
 
-@given(st.integers(1, 100_000), st.floats(-5, 15))
+@given(st.integers(1, MEASURED), st.floats(-5, 15))
 def test_the_best_of_many_is_the_maximum_of_single_ones(n_people, lead):
     """Somebody named beforehand is reached by the n-th root of the law of the best."""
     law = Strangers.usual(10)
     best, one = (1 - float(each.chance(np.asarray(lead))) for each in (law, law.one_of(n_people)))
     assert one**n_people == pytest.approx(best, abs=1e-6)
+
+
+@given(st.integers(MEASURED, 10**6), st.floats(0, 1))
+def test_somebody_named_beforehand_is_not_easier_to_be_taken_for_among_more_people_than_were_measured(n_people, alike):
+    named, measured = (Strangers.usual(n, alike).one_of(n).place for n in (n_people, MEASURED))
+    assert named == pytest.approx(measured)
 
 
 def test_the_best_of_more_people_leads_by_more():

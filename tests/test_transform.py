@@ -17,6 +17,7 @@ from lightproof.transform import (
     discrete_cdt,
     discrete_rcdt,
     flatten,
+    plane_cosines,
     projection_angles,
     sliced_wasserstein,
     translation_vectors,
@@ -196,6 +197,20 @@ def test_cosines_follow_the_formula(sizes):
     N, detail = sizes
     by_hand = [[np.cos(np.pi * j * (n + 0.5) / N) for n in range(N)] for j in range(1, detail + 1)]
     assert_allclose(cosines(N, detail), np.sqrt(2 / N) * np.array(by_hand), atol=1e-12)
+
+
+@pytest.mark.parametrize(("cell", "detail"), [(2, 1), (6, 3), (6, 5)])
+def test_cosines_of_a_plane_are_orthonormal_and_hold_no_constant(cell, detail):
+    kept = plane_cosines(cell, detail)
+    assert kept.shape == ((detail + 1) ** 2 - 1, cell**2)
+    assert_allclose(kept @ kept.T, np.eye(len(kept)), atol=1e-12)
+    assert_allclose(kept.sum(axis=1), 0, atol=1e-12)
+
+
+def test_cosines_of_a_plane_follow_the_formula():
+    row, column = np.mgrid[:6, :6]
+    wave = np.cos(np.pi * 2 * (row + 0.5) / 6) * np.cos(np.pi * 1 * (column + 0.5) / 6)
+    assert_allclose(plane_cosines(6, 3)[2 * 4 + 1 - 1], (wave / np.linalg.norm(wave)).ravel(), atol=1e-12)
 
 
 @given(waves, schemes)

@@ -15,11 +15,11 @@ from typing import Final
 import numpy as np
 
 from lightproof.diagnosis import toward
+from lightproof.enrolled import Enrolled
 from lightproof.errors import BadParameter
 from lightproof.evidence import Evidence
 from lightproof.images import Images
 from lightproof.matcher import Matcher
-from lightproof.people import People
 from lightproof.strangers import leads
 from lightproof.types import Array, Floats
 
@@ -46,14 +46,14 @@ WORDS: Final[dict[str, str]] = {
 
 # fmt: off
 FOUND: Final = (
-    0, 731, 538, 770, 538, 770, 766, 814, 287, 821, 625, 795, 773, 848, 801, 859,
-    287, 821, 773, 848, 625, 795, 801, 859, 622, 908, 802, 909, 802, 909, 878, 900,
-    188, 744, 586, 751, 586, 751, 764, 809, 519, 814, 648, 829, 750, 862, 816, 847,
-    519, 814, 750, 862, 648, 829, 816, 847, 692, 917, 840, 911, 840, 911, 883, 902,
-    598, 773, 726, 801, 726, 801, 811, 836, 752, 870, 795, 869, 854, 894, 862, 874,
-    752, 870, 854, 894, 795, 869, 862, 874, 869, 952, 913, 934, 913, 934, 912, 922,
-    722, 808, 780, 835, 780, 835, 830, 838, 839, 911, 858, 884, 898, 906, 873, 885,
-    839, 911, 898, 906, 858, 884, 873, 885, 947, 953, 938, 942, 938, 942, 931, 931,
+    0, 884, 673, 917, 673, 917, 902, 936, 410, 934, 809, 935, 906, 948, 922, 974,
+    410, 934, 906, 948, 809, 935, 922, 974, 798, 977, 937, 978, 937, 978, 969, 978,
+    394, 952, 835, 965, 835, 965, 958, 997, 703, 953, 902, 989, 941, 997, 990, 991,
+    703, 953, 941, 997, 902, 989, 990, 991, 897, 998, 992, 994, 992, 994, 992, 992,
+    777, 939, 877, 966, 877, 966, 958, 995, 902, 962, 908, 988, 954, 994, 980, 992,
+    902, 962, 954, 994, 908, 988, 980, 992, 970, 995, 982, 990, 982, 990, 983, 992,
+    925, 959, 955, 991, 955, 991, 995, 997, 952, 981, 984, 992, 991, 996, 991, 995,
+    952, 981, 991, 996, 984, 992, 991, 995, 997, 998, 992, 995, 992, 995, 992, 997,
 )
 # fmt: on
 """Photos of 1000 under all lights that were found and named, for every choice of lights that people were enrolled
@@ -149,7 +149,7 @@ def advise(person: Hashable, lights: Array | Iterable[tuple[float | None, float 
     return Advice(person, has, lacks, f"Add a photo with {WORDS[best]}: {rise}.", gains[best])
 
 
-def photo_gains(matcher: Matcher, people: People, person: Hashable, faces: Images) -> Floats:
+def photo_gains(matcher: Matcher, people: Enrolled, person: Hashable, faces: Images) -> Floats:
     """Say which of a person's photos helps most to find the others.
 
     Each photo in turn is looked for with the help of the others, and again with one of them left out: what the lead
@@ -158,7 +158,7 @@ def photo_gains(matcher: Matcher, people: People, person: Hashable, faces: Image
     Parameters
     ----------
     matcher : Matcher
-    people : People
+    people : Enrolled
         Everybody enrolled; the person's own template there is not used.
     person : hashable
     faces : ndarray of shape (n, h, w) or list of ndarray of shape (h, w)

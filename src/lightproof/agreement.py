@@ -5,7 +5,7 @@ light, friend or stranger. Where everybody was enrolled under one light that is 
 lead. Where the lights differ it would let strangers in. So the lights of the photo and of the enrolled photos are
 compared, and from the evidence for each person is taken
 
-.. math:: 4 \, e^{4 (\cos \theta - 1)}
+.. math:: 5 \, e^{4 (\cos \theta - 1)}
 
 standard deviations of the rendered people, where :math:`\theta` is the angle between the light of the photo and the
 nearest light the person was enrolled under. A friend under the same light is ahead by much more than that. Nothing is
@@ -20,13 +20,13 @@ from typing import Final
 import numpy as np
 
 from lightproof.diagnosis import light_directions, toward
+from lightproof.enrolled import Enrolled
 from lightproof.evidence import Evidence
 from lightproof.faces import FACE_SIZE
 from lightproof.images import Images, to_bytes
-from lightproof.people import People
 from lightproof.types import Floats, Ints
 
-TAX: Final = 4.0
+TAX: Final = 5.0
 """Standard deviations of the rendered people that are taken off under the very same light."""
 
 NARROWNESS: Final = 4.0
@@ -44,21 +44,21 @@ def lights_of(images: Images) -> Floats:
     return light_directions(to_bytes(images, FACE_SIZE))
 
 
-def agreement(lights: Floats, people: People) -> Floats:
+def agreement(lights: Floats, people: Enrolled) -> Floats:
     """How far the light of some photos agrees with that of everybody's nearest photo, 0 to 1, shape (n, C).
 
     Parameters
     ----------
     lights : ndarray of shape (n, 2)
         Azimuth and elevation in degrees; a photo whose light is not known agrees with nobody.
-    people : People
+    people : Enrolled
     """
-    if not people.spans:
+    if not len(people):
         return np.zeros((len(lights), 0))
     return _alike(lights, people.lights, people.first_lights)
 
 
-def mutual_agreement(people: People) -> float:
+def mutual_agreement(people: Enrolled) -> float:
     """How far the lights of the people themselves agree, 0 to 1: 1 if all photos were taken under one lamp."""
     return agreement_among(people.lights, people.first_lights)
 
@@ -102,7 +102,7 @@ def _alike(lights: Floats, enrolled: Floats, first: Ints) -> Floats:
     return np.asarray(np.maximum.reduceat(alike, first, axis=1))
 
 
-def tax(said: Evidence, lights: Floats, people: People) -> Floats:
+def tax(said: Evidence, lights: Floats, people: Enrolled) -> Floats:
     """What is taken off the evidence for each person enrolled, shape (n, C).
 
     Parameters
@@ -110,12 +110,12 @@ def tax(said: Evidence, lights: Floats, people: People) -> Floats:
     said : Evidence
         Of n photos.
     lights : ndarray of shape (n, 2)
-    people : People
+    people : Enrolled
     """
     taken = TAX * said.cohort.std(axis=1, keepdims=True) * agreement(lights, people)
     return np.asarray(taken.astype(said.people.dtype))
 
 
-def taxed(said: Evidence, lights: Floats, people: People) -> Evidence:
+def taxed(said: Evidence, lights: Floats, people: Enrolled) -> Evidence:
     """Take the :func:`tax` off what photos say."""
     return replace(said, people=said.people - tax(said, lights, people))

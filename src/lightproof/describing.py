@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Any, Final
 
 import numpy as np
@@ -75,6 +75,11 @@ class Describer:
             self.translation_ = np.zeros((0, len(self.angles_) * len(self._cosines)))
         self.settings_ = settings
 
+    @property
+    def n_numbers(self) -> int:
+        """Length of a patch's vector, D."""
+        return int(self.translation_.shape[1])
+
     def patch_vectors(self, X: Images) -> Floats:
         """Compute the features, one vector per patch.
 
@@ -87,7 +92,7 @@ class Describer:
         ndarray of shape (n, K, D)
         """
         images = self.check(X)
-        out = np.empty((len(images), self.grid_.n_patches, self.translation_.shape[1]), self.settings_["dtype"])
+        out = np.empty((len(images), self.grid_.n_patches, self.n_numbers), self.settings_["dtype"])
         for start in range(0, len(images), BLOCK):
             self.vectors_of(images[start : start + BLOCK], out[start : start + BLOCK])
         return out
@@ -108,41 +113,39 @@ class Describer:
         ndarray of shape (n, 1 + copies + tangents, K, D)
             The images themselves first.
         """
-        return next(self.enrolled_blocks(images, copies, deformations, len(images))).swapaxes(2, 3)
+        count = 1 + len(COPIES[copies]) + len(SPANNED[deformations])
+        out = np.empty((len(images), count, self.grid_.n_patches, self.n_numbers), self.settings_["dtype"])
+        for start in range(0, len(images), BLOCK):
+            some = slice(start, start + BLOCK)
+            out[some] = self._enrolled(images[some], copies, SPANNED[deformations])
+        return out
 
-    def enrolled_blocks(self, images: Images, copies: str, deformations: str, block: int) -> Iterator[Floats]:
-        """Yield what :meth:`enrolled_vectors` computes, some images at a time, patches last: (n, copies, D, K).
+    def _enrolled(self, images: Images, copies: str, deformed: Sequence[str]) -> Floats:
+        pictures = self.unlit(images)
+        vectors = self.samples(with_copies(pictures, copies)).swapaxes(2, 3)
+        return np.concatenate([vectors, self._tangents(pictures, deformed)], axis=1) if deformed else vectors
 
-        The next block is put where the last one stood.
+    def samples(self, copied: Floats) -> Floats:
+        """Compute the features of what :meth:`unlit` made and of its copies, patches last.
+
+        Parameters
+        ----------
+        copied : ndarray of shape (n, L, h, w)
+
+        Returns
+        -------
+        ndarray of shape (n, L, D, K)
         """
-        n_copies, n_tangents = 1 + len(COPIES[copies]), len(SPANNED[deformations])
-        shape = (n_copies + n_tangents, self.translation_.shape[1], self.grid_.n_patches)
-        room = np.empty((min(block, len(images)), *shape), self.settings_["dtype"])
+        pictures = copied.reshape(-1, *copied.shape[2:])
+        out = np.empty((len(pictures), self.n_numbers, self.grid_.n_patches), pictures.dtype)
         sorter = self._sorter(self.grid_)
-        for start in range(0, len(images), block):
-            some = images[start : start + block]
-            out = room[: len(some)]
-            for i in range(0, len(some), BLOCK):
-                self._enrolled(some[i : i + BLOCK], copies, deformations, sorter, out[i : i + BLOCK])
-            yield out
-
-    def _enrolled(
-        self, images: Images, copies: str, deformations: str, sorter: PatchSorter | None, out: Floats
-    ) -> None:
-        """Put what a few images put into a span into ``out``, patches last, shape (n, copies, D, K)."""
-        pictures, tangents_of = self.unlit(images), SPANNED[deformations]
-        copied = with_copies(pictures, copies)
-        n_copies = copied.shape[1]
-        if sorter is None:
-            vectors = self.describe(copied.reshape(-1, *pictures.shape[1:])).swapaxes(1, 2)
-            out[:, :n_copies] = vectors.reshape(*copied.shape[:2], *vectors.shape[1:])
-        elif tangents_of:
-            for place, each in zip(out, copied, strict=True):
-                self._patches_last(each, sorter, place[:n_copies])
-        else:
-            self._patches_last(copied.reshape(-1, *pictures.shape[1:]), sorter, out.reshape(-1, *out.shape[2:]))
-        if tangents_of:
-            out[:, n_copies:] = self._tangents(pictures, tangents_of).swapaxes(2, 3)
+        for start in range(0, len(pictures), BLOCK):
+            some = slice(start, start + BLOCK)
+            if sorter is None:
+                out[some] = self.describe(pictures[some]).swapaxes(1, 2)
+            else:
+                self._patches_last(pictures[some], sorter, out[some])
+        return out.reshape(*copied.shape[:2], *out.shape[1:])
 
     def _tangents(self, pictures: Floats, names: Sequence[str]) -> Floats:
         """How the features begin to change when the gradients are deformed, shape (n, len(names), K, D)."""
@@ -178,7 +181,7 @@ class Describer:
         # Without copies it pays only where neighbors share what is sorted.
         sorter = self._sorter(grid) if grid.overlap and grid.cell % grid.stride == 0 else None
         if sorter is not None:
-            waves = np.empty((len(pictures), self.translation_.shape[1], grid.n_patches), pictures.dtype)
+            waves = np.empty((len(pictures), self.n_numbers, grid.n_patches), pictures.dtype)
             self._patches_last(pictures, sorter, waves)
             if out is None:
                 return np.ascontiguousarray(waves.swapaxes(1, 2))

@@ -4,22 +4,21 @@ A patch lies at the relative distance :math:`s` from a person; its closeness is 
 :func:`lightproof.aggregate.bounded`. In shadow everybody is equally far, in even light everybody is rather close: a
 closeness alone cannot tell a stranger from a friend. So it is divided by the usual closeness in that patch of that
 photo, the mean over the rendered people of :mod:`lightproof.cohort`, and the logarithm of the quotient is the evidence
-of the patch. The evidence for a person is the weighed mean over the patches, less the level of a template of several
-photos.
+of the patch. The evidence for a person is the weighed mean over the patches, summed over two views of them (which
+gradients a patch holds, and where in it they lie), less the level of a template of several photos.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple, TypeAlias
 
 import numpy as np
 
 from lightproof.aggregate import SHARPNESS
-from lightproof.errors import BadParameter
+from lightproof.enrolled import Enrolled
 from lightproof.people import People
-from lightproof.settings import PRESETS
 from lightproof.stack import PATCHES, relative_residuals
 from lightproof.types import Floats
 
@@ -28,6 +27,9 @@ FLOOR: Final = 0.2
 
 PROBES: Final = 72
 """Photos compared at a time."""
+
+Views: TypeAlias = Sequence[Floats]
+"""Features of the same photos in each view."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,7 +44,7 @@ class Evidence:
         For each rendered person: what it says for somebody who is certainly not there.
     distances : ndarray of shape (n, C), optional
         From each person enrolled, 0 to about 1: the weighed mean of :func:`lightproof.aggregate.bounded` over the
-        patches. It depends on nobody but the photo and the person.
+        patches of both views. It depends on nobody but the photo and the person.
     """
 
     people: Floats
@@ -50,69 +52,54 @@ class Evidence:
     distances: Floats | None = None
 
 
-def check_comparable(owner: str, settings: dict[str, Any]) -> None:
-    """Refuse settings whose distances are not relative ones."""
-    if settings["aggregate"] != "bounded":
-        fit = ", ".join(repr(name) for name, preset in PRESETS.items() if preset["aggregate"] == "bounded")
-        raise BadParameter(owner, "preset", f"one of {fit}", settings["aggregate"])
+_SAID: Final = ("people", "cohort")
 
 
-def evidence_of(vectors: Floats, people: People, cohort: People) -> Evidence:
+def evidence_of(vectors: Views, people: Enrolled, cohort: Enrolled) -> Evidence:
     """Sum up what photos say for everybody.
 
     Parameters
     ----------
-    vectors : ndarray of shape (n, K, D)
-        Their features.
-    people : People
+    vectors : sequence of ndarray of shape (n, K, D)
+        Their features in each view.
+    people : Enrolled
         Everybody enrolled; may be nobody.
-    cohort : People
+    cohort : Enrolled
         The rendered people, under the same settings.
 
     Returns
     -------
     Evidence
     """
-    n, K, _ = vectors.shape
-    known, closeness = np.zeros((2, n, len(people.spans)), vectors.dtype)
-    made_up = np.zeros((n, len(cohort.spans)), vectors.dtype)
-    for start in range(0, n, PROBES):
-        rows = slice(start, start + PROBES)
-        for first in range(0, K, PATCHES):
-            some = slice(first, first + PATCHES)
-            part = _patch_evidence(vectors[rows, some], some, people, cohort)
-            known[rows] += part.people.sum(axis=0)
-            made_up[rows] += part.cohort.sum(axis=0)
-            closeness[rows] += part.closeness
-    return Evidence(known / K, made_up / K, 1 - closeness / K)
+    said = [_evidence_of_view(*view) for view in zip(vectors, people.views, cohort.views, strict=True)]
+    known, made_up, apart = (np.sum([getattr(view, name) for view in said], axis=0) for name in (*_SAID, "distances"))
+    return Evidence(known - people.levels, made_up, apart / len(said))
 
 
-def usual_closeness(vectors: Floats, cohort: People) -> Floats:
-    """How close just anybody is to each patch of some photos, (n, K, D) -> (K, n, 1)."""
-    parts = range(0, vectors.shape[1], PATCHES)
-    slices = [slice(first, first + PATCHES) for first in parts]
-    return np.concatenate([_closeness(vectors[:, some], some, cohort).mean(axis=2, keepdims=True) for some in slices])
+def usual_closeness(vectors: Views, cohort: Enrolled) -> list[Floats]:
+    """How close just anybody is to each patch of some photos, (n, K, D) -> (K, n, 1) in each view."""
+    return [_usual_in_view(*view) for view in zip(vectors, cohort.views, strict=True)]
 
 
-def mean_evidence(vectors: Floats, people: People, usual: Floats) -> Floats:
+def mean_evidence(vectors: Views, people: Enrolled, usual: Sequence[Floats]) -> Floats:
     """What photos say for each person on average, with their :func:`usual_closeness` known, shape (C,)."""
-    total = np.zeros(len(people.spans))
-    for first in range(0, vectors.shape[1], PATCHES):
-        some = slice(first, first + PATCHES)
-        close = _closeness(vectors[:, some], some, people)
-        total += _evidence(close, usual[some], some, people).sum(axis=(0, 1))
-    return np.asarray(total / (vectors.shape[0] * vectors.shape[1]))
+    said = [_mean_in_view(*view) for view in zip(vectors, people.views, usual, strict=True)]
+    return np.asarray(np.sum(said, axis=0) - people.levels)
 
 
-def evidence_map(vector: Floats, people: People, cohort: People) -> Evidence:
-    """What every patch of one photo says, each (K, C) and (K, Z); the mean over the patches is :func:`evidence_of`."""
-    parts = [
-        _patch_evidence(vector[None, first : first + PATCHES], slice(first, first + PATCHES), people, cohort)
-        for first in range(0, len(vector), PATCHES)
-    ]
-    return Evidence(
-        np.concatenate([part.people[:, 0] for part in parts]), np.concatenate([part.cohort[:, 0] for part in parts])
-    )
+def evidence_map(vectors: Views, people: Enrolled, cohort: Enrolled) -> Evidence:
+    """What every patch of one photo says, (K, C) and (K, Z); the mean over the patches is :func:`evidence_of`.
+
+    Parameters
+    ----------
+    vectors : sequence of ndarray of shape (K, D)
+        Its features in each view.
+    people, cohort : Enrolled
+    """
+    maps = [_map_of_view(*view) for view in zip(vectors, people.views, cohort.views, strict=True)]
+    known, made_up = (np.sum([getattr(view, name) for view in maps], axis=0) for name in _SAID)
+    # The level is a mean over the patches: taken from each of them, it is taken from the mean.
+    return Evidence(known - people.levels, made_up)
 
 
 def best_evidence(said: Evidence, moves: int) -> Evidence:
@@ -127,7 +114,7 @@ def best_evidence(said: Evidence, moves: int) -> Evidence:
 def best_maps(said: Evidence, maps: Sequence[Evidence]) -> Evidence:
     """The maps of one photo at the moves that :func:`best_evidence` takes, (K, C) and (K, Z)."""
     chosen = []
-    for name in ("people", "cohort"):
+    for name in _SAID:
         best = getattr(said, name).argmax(axis=0)
         every = np.stack([getattr(each, name) for each in maps])
         chosen.append(np.take_along_axis(every, best[None, None, :], axis=0)[0])
@@ -136,8 +123,46 @@ def best_maps(said: Evidence, maps: Sequence[Evidence]) -> Evidence:
 
 def joined_evidence(blocks: Sequence[Evidence]) -> Evidence:
     """Put blocks of photos one below the other."""
-    people, cohort = (np.concatenate([getattr(each, name) for each in blocks]) for name in ("people", "cohort"))
+    people, cohort = (np.concatenate([getattr(each, name) for each in blocks]) for name in _SAID)
     return Evidence(people, cohort, np.concatenate([each.distances for each in blocks if each.distances is not None]))
+
+
+def _evidence_of_view(vectors: Floats, people: People, cohort: People) -> Evidence:
+    n, K, _ = vectors.shape
+    known, closeness = np.zeros((2, n, len(people.spans)), vectors.dtype)
+    made_up = np.zeros((n, len(cohort.spans)), vectors.dtype)
+    for start in range(0, n, PROBES):
+        rows = slice(start, start + PROBES)
+        for some in _parts(K):
+            part = _patch_evidence(vectors[rows, some], some, people, cohort)
+            known[rows] += part.people.sum(axis=0)
+            made_up[rows] += part.cohort.sum(axis=0)
+            closeness[rows] += part.closeness
+    return Evidence(known / K, made_up / K, 1 - closeness / K)
+
+
+def _usual_in_view(vectors: Floats, cohort: People) -> Floats:
+    parts = _parts(vectors.shape[1])
+    return np.concatenate([_closeness(vectors[:, some], some, cohort).mean(axis=2, keepdims=True) for some in parts])
+
+
+def _mean_in_view(vectors: Floats, people: People, usual: Floats) -> Floats:
+    total = np.zeros(len(people.spans))
+    for some in _parts(vectors.shape[1]):
+        close = _closeness(vectors[:, some], some, people)
+        total += _weighed(_logarithm(close, usual[some]), some, people).sum(axis=(0, 1))
+    return np.asarray(total / (vectors.shape[0] * vectors.shape[1]))
+
+
+def _map_of_view(vector: Floats, people: People, cohort: People) -> Evidence:
+    parts = [_patch_evidence(vector[None, some], some, people, cohort) for some in _parts(len(vector))]
+    return Evidence(
+        np.concatenate([part.people[:, 0] for part in parts]), np.concatenate([part.cohort[:, 0] for part in parts])
+    )
+
+
+def _parts(n_patches: int) -> list[slice]:
+    return [slice(first, first + PATCHES) for first in range(0, n_patches, PATCHES)]
 
 
 class _Part(NamedTuple):
@@ -156,15 +181,7 @@ def _patch_evidence(vectors: Floats, some: slice, people: People, cohort: People
         return _Part(np.zeros((*close.shape[:2], 0), close.dtype), made_up, np.zeros((close.shape[1], 0), close.dtype))
     close = _closeness(vectors, some, people)
     closeness = _weighed(close.copy(), some, people).sum(axis=0)
-    return _Part(_evidence(close, usual, some, people), made_up, closeness)
-
-
-def _evidence(close: Floats, usual: Floats, some: slice, people: People) -> Floats:
-    """Turn closeness into evidence, in place."""
-    evidence = _weighed(_logarithm(close, usual), some, people)
-    # The level is a mean over the patches: taken from each of them, it is taken from the mean.
-    evidence -= people.levels.astype(evidence.dtype)
-    return evidence
+    return _Part(_weighed(_logarithm(close, usual), some, people), made_up, closeness)
 
 
 def _closeness(vectors: Floats, some: slice, people: People) -> Floats:

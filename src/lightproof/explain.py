@@ -14,13 +14,13 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from lightproof.enrolled import Enrolled
 from lightproof.errors import BadParameter, UnknownPerson
 from lightproof.evidence import Evidence
 from lightproof.files import whole_file
 from lightproof.images import bring_to_size
 from lightproof.matcher import Matcher
 from lightproof.patches import PatchGrid
-from lightproof.people import People
 from lightproof.strangers import lead_map, leads, upper_quarter
 from lightproof.types import Array, Floats, is_whole
 
@@ -158,14 +158,14 @@ class Explanation:
 
 
 def explain(
-    matcher: Matcher, people: People, face: Array, person: Hashable, against: Hashable | None = None
+    matcher: Matcher, people: Enrolled, face: Array, person: Hashable, against: Hashable | None = None
 ) -> Explanation:
     """Say which patches of a face speak for a person.
 
     Parameters
     ----------
     matcher : Matcher
-    people : People
+    people : Enrolled
         Everybody enrolled, laid out by that matcher.
     face : ndarray of shape (h, w)
         An upright face, as it would be compared.
@@ -194,7 +194,7 @@ def explain(
     evidence, patches = matcher.compare_map(face, people)
     patches = _whole(patches)
     grid, ahead = matcher.extractor.grid_, leads(evidence)[0]
-    names = [*people.spans, *matcher.cohort.spans]
+    names = [*people.names, *matcher.cohort.names]
     return Explanation(
         person=person,
         lead=float(ahead[first]),
@@ -214,10 +214,10 @@ def _both_ways(values: Floats | None, person: Hashable) -> str:
     return f"{ahead:+.1f} from patches that speak for {person}, {behind:+.1f} from patches that speak against"
 
 
-def _place(people: People, person: Hashable, what: str) -> int:
-    if person not in people.spans:
-        raise UnknownPerson(person, list(people.spans), what=what)
-    return list(people.spans).index(person)
+def _place(people: Enrolled, person: Hashable, what: str) -> int:
+    if person not in people.templates:
+        raise UnknownPerson(person, people.names, what=what)
+    return people.names.index(person)
 
 
 def _whole(patches: Evidence) -> Evidence:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property, lru_cache
 from typing import Any, Final
@@ -12,15 +12,17 @@ from typing import Any, Final
 import numpy as np
 
 from lightproof.agreement import lights_of, tax, taxed
-from lightproof.alignment import warp
+from lightproof.alignment import warp, with_copies
 from lightproof.cohort import cohort_faces
-from lightproof.describing import Describer
+from lightproof.compact import compact_spans
+from lightproof.describing import BLOCK, Describer
+from lightproof.enrolled import Enrolled, Layout, Template
 from lightproof.errors import BadParameter
 from lightproof.evidence import (
     Evidence,
+    Views,
     best_evidence,
     best_maps,
-    check_comparable,
     evidence_map,
     evidence_of,
     joined_evidence,
@@ -28,8 +30,9 @@ from lightproof.evidence import (
     usual_closeness,
 )
 from lightproof.images import Images, refuse_blank
-from lightproof.people import People, spans_of_photos, spans_of_samples
-from lightproof.settings import FEATURE_SETTINGS, PRESETS, check_settings, plain
+from lightproof.people import PEOPLE, spans_of_samples
+from lightproof.placing import Placer
+from lightproof.settings import FEATURE_SETTINGS, GALLERIES, check_settings, plain
 from lightproof.subspaces import PatchSpans, SharedSpan
 from lightproof.types import Array, Floats
 
@@ -54,45 +57,60 @@ ANYBODY: Final = 20
 SINGLE: Final = 4
 """Photos of a person who has several that tell how near anybody comes to a single one."""
 
-COMPARABLE: Final = tuple(name for name, preset in PRESETS.items() if preset["aggregate"] == "bounded")
-"""Presets that a gallery can use."""
+_PRESETS: Final = f"one of {', '.join(map(repr, GALLERIES))}"
 
 
 class Matcher:
     """Makes templates and compares.
 
+    A photo is seen in two views: which gradients each patch holds (``extractor``), and where in it they lie.
+
     Parameters
     ----------
     settings : dict
-        Every setting of a preset; ``aggregate`` must be ``"bounded"``, ``size`` a size.
+        Every setting of a gallery, such as those in :data:`lightproof.settings.GALLERIES`.
     """
 
     def __init__(self, settings: dict[str, Any]) -> None:
-        check_settings("Gallery", settings)
-        check_comparable("Gallery", settings)
+        _check_suited(settings)
         self.settings = plain(settings)
         self.extractor = Describer({name: self.settings[name] for name in FEATURE_SETTINGS}, self.settings["size"])
-        self.shared = SharedSpan.of(self.extractor.translation_)
+        self.views: tuple[Describer | Placer, ...] = (self.extractor, Placer(self.settings, self.extractor.grid_))
+        placed = self.settings | {"components": self.settings["placed_components"]}
+        # What a constant gradient adds is in nobody's span: the cosines have left it out.
+        nothing = [SharedSpan.of(np.zeros((0, view.n_numbers))) for view in self.views]
+        self.layouts: tuple[Layout, ...] = (Layout(self.settings, nothing[0]), Layout(placed, nothing[1]))
 
     @cached_property
-    def cohort(self) -> People:
+    def cohort(self) -> Enrolled:
         """The rendered people, enrolled under these settings."""
-        spans = self.templates(cohort_faces())
-        return self.everybody({f"rendered {i:02d}": span for i, span in enumerate(spans)})
+        templates = self.templates(cohort_faces())
+        return self.everybody({f"rendered {i:02d}": template for i, template in enumerate(templates)})
 
-    def templates(self, faces: Images) -> list[PatchSpans]:
+    def templates(self, faces: Images) -> list[Template]:
         """Make the template of each face alone."""
         images = self.extractor.check(faces)
         refuse_blank(images)
-        lights = lights_of(images)
-        spans = spans_of_photos(self.extractor, self.shared, images, self.settings)
-        return [replace(span, lights=_told(light)) for span, light in zip(spans, lights, strict=True)]
+        blocks = (images[start : start + PEOPLE] for start in range(0, len(images), PEOPLE))
+        spans = (spans for block in blocks for spans in self._spans(block))
+        return [Template(each, lights=_told(light)) for each, light in zip(spans, lights_of(images), strict=True)]
 
-    def joined(self, templates: Sequence[PatchSpans]) -> PatchSpans:
+    def _spans(self, images: Images) -> Iterable[tuple[PatchSpans, ...]]:
+        """Span a few faces, each alone with its copies, in every view."""
+        copied = with_copies(self.extractor.unlit(images), self.settings["copies"])
+        return zip(
+            *(
+                compact_spans(view.samples(copied), layout.settings["components"], layout.shared)
+                for view, layout in zip(self.views, self.layouts, strict=True)
+            ),
+            strict=True,
+        )
+
+    def joined(self, templates: Sequence[Template]) -> Template:
         """Make one template of those of several photos of a person; see :meth:`joined_people`."""
         return self.joined_people([templates])[0]
 
-    def joined_people(self, templates: Sequence[Sequence[PatchSpans]]) -> list[PatchSpans]:
+    def joined_people(self, templates: Sequence[Sequence[Template]]) -> list[Template]:
         """Make one template for each of several people, of those of their photos.
 
         A span of several photos is nearer to everybody, strangers too, than the span of one. By how much is found out
@@ -101,48 +119,59 @@ class Matcher:
 
         Nobody's template depends on the others beside it.
         """
-        several = [i for i, own in enumerate(templates) if len(own) > 1]
-        samples = [self._side_by_side(templates[i]) for i in several]
-        spans = dict(zip(several, spans_of_samples(samples, self.shared, self.settings), strict=True))
-        return [self._levelled(spans[i], own) if i in spans else own[0] for i, own in enumerate(templates)]
+        several = [own for own in templates if len(own) > 1]
+        views = [self._joined_in_view(i, several) for i in range(len(self.views))]
+        joined = (Template(spans) for spans in zip(*views, strict=True))
+        levelled = map(self._levelled, joined, several)
+        return [next(levelled) if len(own) > 1 else own[0] for own in templates]
 
-    def _side_by_side(self, templates: Sequence[PatchSpans]) -> Floats:
-        """The strongest directions of several photos, (K, L, D)."""
-        # Of many photos one each will do: they differ more among each other than from their copies.
-        each = max(1, TOGETHER // len(templates))
-        together = np.concatenate([template.samples(each) for template in templates], axis=1)
-        return together.astype(self.settings["dtype"])
+    def _joined_in_view(self, i: int, templates: Sequence[Sequence[Template]]) -> list[PatchSpans]:
+        """Span the strongest directions of the photos of each of several people."""
+        samples = []
+        for own in templates:
+            # Of many photos one each will do: they differ more among each other than from their copies.
+            each = max(1, TOGETHER // len(own))
+            together = np.concatenate([template.spans[i].samples(each) for template in own], axis=1)
+            samples.append(together.astype(self.settings["dtype"]))
+        settings, shared = self.layouts[i]
+        return spans_of_samples(samples, shared, settings)
 
-    def _levelled(self, span: PatchSpans, templates: Sequence[PatchSpans]) -> PatchSpans:
-        """Attach to the span of several photos how much nearer it is to just anybody, and their lights."""
+    def _levelled(self, joined: Template, templates: Sequence[Template]) -> Template:
+        """Attach to the template of several photos how much nearer it is to just anybody, and their lights."""
         vectors, usual = self._anybody
         single = [templates[i] for i in np.linspace(0, len(templates) - 1, min(len(templates), SINGLE)).astype(int)]
-        evidence = mean_evidence(vectors, self.everybody(dict(enumerate([span, *single]))), usual)
+        evidence = mean_evidence(vectors, self.everybody(dict(enumerate([joined, *single]))), usual)
         lights = tuple(light for template in templates for light in template.lights)
-        return replace(span, level=float(evidence[0] - evidence[1:].mean()), lights=lights)
+        return replace(joined, level=float(evidence[0] - evidence[1:].mean()), lights=lights)
 
     @cached_property
-    def _anybody(self) -> tuple[Floats, Floats]:
+    def _anybody(self) -> tuple[Views, list[Floats]]:
         """Features of some rendered people, and how close just anybody is to them."""
         vectors = self.vectors(cohort_faces()[:ANYBODY])
         return vectors, usual_closeness(vectors, self.cohort)
 
-    def everybody(self, templates: Mapping[Hashable, PatchSpans]) -> People:
+    def everybody(self, templates: Mapping[Hashable, Template]) -> Enrolled:
         """Lay out everybody's templates for answers, in the order they come."""
-        return People(self.settings, self.shared, dict(templates))
+        return Enrolled(self.layouts, dict(templates))
 
-    def vectors(self, faces: Images) -> Floats:
-        """Features of faces to be compared, shape (n, K, D)."""
-        refuse_blank(self.extractor.check(faces))
-        return self.extractor.patch_vectors(faces)
+    def vectors(self, faces: Images) -> Views:
+        """Features of faces to be compared, shape (n, K, D) in each view."""
+        images = self.extractor.check(faces)
+        refuse_blank(images)
+        blocks = (images[start : start + BLOCK] for start in range(0, len(images), BLOCK))
+        parts = [self._described(self.extractor.unlit(block)) for block in blocks]
+        return [np.concatenate(view) for view in zip(*parts, strict=True)]
 
-    def compare(self, faces: Images, people: People) -> Evidence:
+    def _described(self, pictures: Floats) -> Views:
+        return [view.describe(pictures) for view in self.views]
+
+    def compare(self, faces: Images, people: Enrolled) -> Evidence:
         """What faces say for each person, enrolled or rendered, at whichever of :data:`MOVES` says most.
 
         Parameters
         ----------
         faces : ndarray of shape (n, h, w) or list of ndarray of shape (h, w)
-        people : People
+        people : Enrolled
 
         Returns
         -------
@@ -154,34 +183,46 @@ class Matcher:
         said = joined_evidence([best_evidence(self._said(block, people), len(MOVES)) for block in blocks])
         return taxed(said, lights_of(images), people)
 
-    def compare_map(self, face: Array, people: People) -> tuple[Evidence, Evidence]:
+    def compare_map(self, face: Array, people: Enrolled) -> tuple[Evidence, Evidence]:
         """What one face says, n = 1, and what each of its patches says, (K, C) and (K, Z), at the same moves."""
         images = self.extractor.check([face])
         refuse_blank(images)
         moved = self._moved(images)
         said = self._evidence(moved, people)
-        maps = best_maps(said, [evidence_map(each, people, self.cohort) for each in moved])
+        every = [evidence_map(views, people, self.cohort) for views in zip(*moved, strict=True)]
         best, lights = best_evidence(said, len(MOVES)), lights_of(images)
+        maps = best_maps(said, every)
         # What is taken from each patch is taken from their mean.
         return taxed(best, lights, people), replace(maps, people=maps.people - tax(best, lights, people))
 
-    def compare_vectors(self, vectors: Floats, lights: Floats, people: People) -> Evidence:
-        """What faces say of which only features (n, K, D) and lights (n, 2) are left: they cannot be moved."""
+    def compare_vectors(self, vectors: Views, lights: Floats, people: Enrolled) -> Evidence:
+        """What faces say of which only features, (n, K, D) in each view, and lights (n, 2) are left: none is moved."""
         return taxed(self._evidence(vectors, people), lights, people)
 
-    def _said(self, images: Images, people: People) -> Evidence:
+    def _said(self, images: Images, people: Enrolled) -> Evidence:
         return self._evidence(self._moved(images), people)
 
-    def _evidence(self, vectors: Floats, people: People) -> Evidence:
+    def _evidence(self, vectors: Views, people: Enrolled) -> Evidence:
         return evidence_of(vectors, people, self.cohort)
 
-    def _moved(self, images: Images) -> Floats:
-        """Features of some faces after each of the moves, those of one face together, shape (n * moves, K, D)."""
+    def _moved(self, images: Images) -> Views:
+        """Features of some faces after each of the moves, those of one face together: (n * moves, K, D) in a view."""
         pictures = np.repeat(self.extractor.unlit(images), len(MOVES), axis=0)
         moves = np.tile(MOVES, (len(images), 1))
         real = moves.any(axis=1)
         pictures[real] = warp(pictures[real], moves[real])
-        return self.extractor.describe(pictures)
+        return self._described(pictures)
+
+
+def _check_suited(settings: dict[str, Any]) -> None:
+    """Refuse settings that no gallery can have."""
+    whole = GALLERIES["robust"]
+    if settings.keys() != whole.keys():
+        raise BadParameter("Matcher", "settings", f"a dict of {', '.join(whole)}", ", ".join(settings))
+    for name in ("aggregate", "storage", "deformations"):
+        if settings[name] != whole[name]:
+            raise BadParameter("Matcher", name, repr(whole[name]), settings[name])
+    check_settings("Matcher", settings)
 
 
 def _told(light: Floats) -> tuple[tuple[float, float], ...]:
@@ -191,9 +232,9 @@ def _told(light: Floats) -> tuple[tuple[float, float], ...]:
 
 def preset_settings(preset: str) -> dict[str, Any]:
     """Return the settings of a preset that a gallery can use."""
-    if preset not in COMPARABLE:
-        raise BadParameter("Gallery", "preset", f"one of {', '.join(map(repr, COMPARABLE))}", preset)
-    return PRESETS[preset]
+    if preset not in GALLERIES:
+        raise BadParameter("Gallery", "preset", _PRESETS, preset)
+    return GALLERIES[preset]
 
 
 @lru_cache(maxsize=4)

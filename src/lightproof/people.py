@@ -11,19 +11,14 @@ import numpy as np
 
 from lightproof.aggregate import RELATIVE, contributions
 from lightproof.compact import compact_spans
-from lightproof.describing import Describer
 from lightproof.errors import BadLabels
-from lightproof.images import Images
 from lightproof.labels import sort_labels
 from lightproof.stack import SubspaceStack, length_weights, relative_residuals, residuals, stack_spans
 from lightproof.subspaces import PatchSpans, SharedSpan, span_photos
-from lightproof.types import Array, Floats, Ints
+from lightproof.types import Array, Floats
 
 BLOCK = 32
 """Probes compared at a time: memory stays bounded however many there are."""
-
-
-FRONT = ((0.0, 0.0),)
 
 PEOPLE = 6
 """People spanned at a time: their numbers stay in the processor's cache."""
@@ -67,25 +62,6 @@ class People:
         """What each patch of each person counts, shape (K, C); None if all count alike."""
         return length_weights(list(self.spans.values())) if self.settings["weights"] == "length" else None
 
-    @cached_property
-    def levels(self) -> Floats:
-        """How much nearer just anybody comes to each person's template than to a single photo, shape (C,)."""
-        return np.array([spans.level for spans in self.spans.values()], self.settings["dtype"])
-
-    @cached_property
-    def lights(self) -> Floats:
-        """Azimuth and elevation of the light on everybody's photos, one person after the other, shape (at least C, 2).
-
-        Whose photos do not tell counts as lit from the front, as most are.
-        """
-        return np.array([light for spans in self.spans.values() for light in spans.lights or FRONT], float)
-
-    @cached_property
-    def first_lights(self) -> Ints:
-        """Place of each person's first light, shape (C,)."""
-        counts = [len(spans.lights or FRONT) for spans in self.spans.values()]
-        return np.cumsum([0, *counts[:-1]])
-
     def adding(self, label: Hashable, vectors: Floats) -> Self:
         """Add photos of one person, new or known; ``vectors`` has shape (L, copies, K, D)."""
         samples = _side_by_side(vectors)
@@ -117,36 +93,6 @@ class People:
         """What each patch adds for one person alone, by a rule that needs no others, shape (K,)."""
         added = contributions(distances, self.settings["aggregate"])
         return added if self.weights is None else _weighed(added, self.weights[:, person])
-
-
-def spans_of_photos(
-    extractor: Describer, shared: SharedSpan, images: Images, settings: dict[str, Any]
-) -> list[PatchSpans]:
-    """Span every photo alone, with its copies: what a person of one photo keeps.
-
-    Parameters
-    ----------
-    extractor : Describer
-        Fitted.
-    shared : SharedSpan
-        Of its translation vectors.
-    images : checked images
-        As many as there may be: memory stays bounded but for the spans themselves.
-    settings : dict
-        ``components``, ``copies``, ``deformations`` and ``storage`` are used.
-
-    Returns
-    -------
-    list of PatchSpans, of length n
-        The same to the last bit as those of :meth:`People.of`.
-    """
-    spans: list[PatchSpans] = []
-    for samples in extractor.enrolled_blocks(images, settings["copies"], settings["deformations"], PEOPLE):
-        if settings["storage"] == "int8":
-            spans += compact_spans(samples, settings["components"], shared)
-        else:
-            spans += [_span(photo.transpose(2, 0, 1), shared, settings) for photo in samples]
-    return spans
 
 
 def spans_of_samples(samples: Sequence[Floats], shared: SharedSpan, settings: dict[str, Any]) -> list[PatchSpans]:

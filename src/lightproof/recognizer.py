@@ -334,7 +334,7 @@ class FaceRecognizer(ClassifierMixin, BaseEstimator):
             raise BadModelFile(path, f"settings that are not legal ({problem})") from None
         shared = SharedSpan.of(extractor.translation_)
         for label, (own, coordinates) in arrays.items():
-            fits = own.shape[::2] == (extractor.grid_.n_patches, extractor.translation_.shape[1])
+            fits = own.shape[::2] == (extractor.grid_.n_patches, extractor.n_numbers)
             if not fits or coordinates.shape[2] != len(shared.vectors) + own.shape[1]:
                 raise BadModelFile(path, f"arrays of other patches than the settings ask for, for {label!r}")
             kind = settings["dtype"] if settings["storage"] == "float" else settings["storage"]

@@ -105,6 +105,13 @@ PRESETS: Final[dict[str, dict[str, Any]]] = {
     },
 }
 
+GALLERIES: Final[dict[str, dict[str, Any]]] = {
+    "robust": PRESETS["robust"] | {"overlap": 0, "search": "none", "placed_detail": 3, "placed_components": 4},
+    "fast": PRESETS["fast"] | {"overlap": 0, "placed_detail": 2, "placed_components": 2},
+}
+"""What a gallery compares by: a preset, and beside its sorted projections where in the patches the gradients lie, see
+:mod:`lightproof.placing`. With both, patches that overlap bring next to nothing more; and a gallery does not search."""
+
 WEIGHTS: Final = ("equal", "length")
 
 SEARCHES: Final = ("none", "similarity")
@@ -146,6 +153,9 @@ def _check_together(owner: str, settings: dict[str, Any]) -> None:
     detail = settings.get("detail", "all")
     if detail != "all" and detail >= points:
         raise BadParameter(owner, "detail", f"an int from 1 to cell * cell - 1 = {points - 1}, or 'all'", detail)
+    if "placed_detail" in settings and settings["placed_detail"] >= settings["cell"]:
+        legal = f"an int from 1 to cell - 1 = {settings['cell'] - 1}"
+        raise BadParameter(owner, "placed_detail", legal, settings["placed_detail"])
     if settings.get("search", "none") != "none" and (detail == "all" or settings["aggregate"] != "bounded"):
         legal = "'none' unless detail is an int and aggregate is 'bounded'"
         raise BadParameter(owner, "search", legal, settings["search"])
@@ -225,4 +235,6 @@ _LEGAL: Final[dict[str, tuple[str | Callable[[], str], Callable[[Any], bool]]]] 
     "search": _one_of(SEARCHES),
     "storage": _one_of(STORAGES),
     "dtype": _one_of(("float32", "float64")),
+    "placed_detail": _at_least(1),
+    "placed_components": _at_least(1),
 }

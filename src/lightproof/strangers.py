@@ -26,20 +26,26 @@ from lightproof.types import Floats, Ints
 ENOUGH: Final = 8
 """Others to compare with; in a smaller gallery rendered people fill up the number."""
 
-SHARE: Final = 0.4
+SHARE: Final = 0.2
 """How much the rendered people count among the others; those of the gallery count the rest."""
 
 DIGITS: Final = 6
 """A score of 1 is a chance of one in a million; beyond it nothing is known."""
 
-PLACE: Final = 0.2
-WIDTH: Final = 0.45
-"""Of the Gumbel distribution among one person. The best of many is their maximum: it moves by the width times their
-logarithm and keeps its shape."""
+PLACE: Final = 0.85
+WIDTH: Final = 0.5
+"""Of the Gumbel distribution among one person."""
 
-ALIKE: Final = 0.4
+GROWTH: Final = 0.3
+"""What the place moves by with the logarithm of how many are enrolled. Less than the width, as it would be if the
+others of a lead did not rise too."""
+
+ALIKE: Final = 0.5
 """Where everybody was enrolled under one light the best of many stands out by so much less: the others of a lead share
 what the light does to a stranger."""
+
+MEASURED: Final = 20
+"""So many people were enrolled when that was seen. What is beyond is not counted upon."""
 
 PRIOR: Final = 30
 """How many strangers of one's own outweigh what is known without any."""
@@ -149,7 +155,9 @@ class Strangers:
             How far their lights agree, 0 to 1: see :func:`lightproof.agreement.mutual_agreement`. Where it is not
             known, 0 is on the safe side.
         """
-        return cls(PLACE + WIDTH * (1 - ALIKE * alike) * math.log(max(n_people, 1)), WIDTH)
+        many = math.log(max(n_people, 1))
+        spared = ALIKE * alike * min(many, math.log(MEASURED))
+        return cls(PLACE + GROWTH * (many - spared), WIDTH)
 
     def shift_of(self, best: Floats, n_strangers: int) -> float:
         """How much farther some strangers lead than these; a few change little.
@@ -173,8 +181,13 @@ class Strangers:
         return Strangers(self.place + shift, self.width)
 
     def one_of(self, n_people: int) -> Strangers:
-        """How well a stranger does with one of so many people, named beforehand: the best of all is their maximum."""
-        return Strangers(self.place - self.width * math.log(n_people), self.width)
+        """How well a stranger does with one of so many people, named beforehand: the best of all is their maximum.
+
+        Beyond :data:`MEASURED` nothing is gained by being asked about one of ever more: only what :meth:`usual` adds
+        for their number is taken off.
+        """
+        beyond = math.log(max(n_people / MEASURED, 1))
+        return Strangers(self.place - self.width * math.log(min(n_people, MEASURED)) - GROWTH * beyond, self.width)
 
     def chance(self, lead: Floats) -> Floats:
         """Share of strangers whose best match leads by at least so much."""

@@ -195,18 +195,11 @@ class PatchSpans:
     coordinates : ndarray of shape (K, L, t + r)
         The photos in the basis of the t shared and r own directions.
     shared : SharedSpan
-    level : float
-        How much nearer just anybody comes to it than to a single photo, in evidence: see
-        :meth:`lightproof.matcher.Matcher.joined`. 0 for one photo.
-    lights : tuple of (azimuth, elevation)
-        Where the light of each photo came from, in degrees; photos that do not tell are left out.
     """
 
     own: Array
     coordinates: Floats
     shared: SharedSpan
-    level: float = 0.0
-    lights: tuple[tuple[float, float], ...] = ()
 
     def compact(self, most: int) -> Self:
         """Keep at most ``most`` directions, in whole numbers, and in place of the photos as many that span the same.

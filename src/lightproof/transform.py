@@ -221,6 +221,32 @@ def cosines(n_points: int, detail: int) -> Floats:
     return np.asarray(np.sqrt(2 / n_points) * waves)
 
 
+def plane_cosines(cell: int, detail: int) -> Floats:
+    r"""Orthonormal cosines over a square patch, both ways: :math:`\cos(\pi i (y + 1/2) / c) \cos(\pi j (x + 1/2) / c)`.
+
+    They describe where in a patch something lies, roughly. The constant, i = j = 0, is left out: it is all that adding
+    a ramp of light to a picture changes of its differences.
+
+    Parameters
+    ----------
+    cell : int
+        Side of a patch, c.
+    detail : int
+        The most half waves in either direction, 1 to c - 1.
+
+    Returns
+    -------
+    ndarray of shape ((detail + 1) ** 2 - 1, cell * cell)
+
+    Examples
+    --------
+    >>> plane_cosines(2, 1).round(3).tolist()
+    [[0.5, -0.5, 0.5, -0.5], [0.5, 0.5, -0.5, -0.5], [0.5, -0.5, -0.5, 0.5]]
+    """
+    line = np.concatenate([np.full((1, cell), cell**-0.5), cosines(cell, detail)])
+    return np.kron(line, line)[1:]
+
+
 def translation_vectors(angles: Floats, n_points: int) -> Floats:
     r"""The set :math:`\mathbb U_T` of eq. (subspace): what adding a constant gradient does to a flattened R-CDT.
 

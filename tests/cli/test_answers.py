@@ -292,7 +292,9 @@ def test_a_gallery_without_faces_cannot_be_made_anew(here, shots, call):
     before = state(here)
     code, _, err = call("rebuild")
     assert code == 1
-    assert complaints(err)[0].endswith("got one where the faces of 1 photos were not kept; enroll them again.")
+    assert complaints(err)[0].endswith(
+        "got one where the faces of 1 photos were not kept; enroll them again, in a new one."
+    )
     assert state(here) == before
 
 

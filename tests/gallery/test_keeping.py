@@ -12,7 +12,8 @@ import pytest
 from lightproof.errors import BadGallery, BadImage, BadParameter, DuplicatePhoto
 from lightproof.gallery import FAR, Calibration, Gallery
 from lightproof.gallery.taking import hash_of
-from lightproof.gallery.templates import HEAD, decode, encode
+from lightproof.gallery.templates import LEVEL, decode, encode, parameters_of, written
+from lightproof.settings import GALLERIES
 from lightproof.store import Refusal, Store
 from tests.gallery.people import NAMES, answers, enroll, face, new, place_of, png, rendered
 from tests.store.test_making import is_there
@@ -153,15 +154,53 @@ def test_a_gallery_of_another_recipe_is_refused(gallery):
         Gallery.open(place_of(gallery))
 
 
-@pytest.mark.parametrize(
-    "settings", ["", "{}", "[1]", "null", '{"size": 5}', '{"size": [72, 63], "aggregate": "sum"}', "\x07"]
-)
+@pytest.mark.parametrize("settings", ["", "{}", "[1]", "null", '{"size": 5}', "\x07", "[" * 100_000])
 def test_settings_that_cannot_be_read_are_refused(gallery, settings):
     with gallery.store.writing() as change:
         change.set_fact("settings", settings)
-    for act in (Gallery.open, Gallery.rebuild):
-        with pytest.raises(BadGallery, match="got settings that cannot be read"):
-            act(place_of(gallery))
+    with pytest.raises(BadGallery, match=r"got settings that cannot be read \(see: lightproof rebuild\)"):
+        Gallery.open(place_of(gallery))
+
+
+def test_settings_of_another_version_are_refused(gallery):
+    with gallery.store.writing() as change:
+        change.set_fact("settings", written(GALLERIES["robust"]))
+    with pytest.raises(BadGallery, match=r"got templates of another version \(see: lightproof rebuild\)"):
+        Gallery.open(place_of(gallery))
+
+
+@pytest.mark.parametrize("wrong", [{"aggregate": "sum"}, {"cell": 0}, {"more": 1}])
+def test_settings_that_no_gallery_can_have_are_refused(gallery, wrong):
+    settings = GALLERIES["fast"] | wrong
+    with gallery.store.writing() as change:
+        change.set_fact("settings", written(settings))
+        change.set_fact("parameters", parameters_of(settings))
+    with pytest.raises(BadGallery, match="got settings that cannot be read"):
+        Gallery.open(place_of(gallery))
+
+
+def test_a_gallery_whose_settings_are_lost_is_rebuilt_as_the_preset_it_was(store_place):
+    with new(store_place, keep_photos=True) as gallery:
+        enroll(gallery, NAMES[:2])
+        with gallery.store.writing() as change:
+            change.set_fact("settings", "lost")
+    assert Gallery.rebuild(place_of(gallery)) == 2
+    with Gallery.open(place_of(gallery)) as rebuilt:
+        assert rebuilt.preset == "fast"
+        assert rebuilt.identify(face("Ada", 1)).name == "Ada"
+
+
+def test_a_gallery_that_does_not_say_its_preset_is_rebuilt_only_if_told(store_place):
+    with new(store_place, keep_photos=True) as gallery:
+        enroll(gallery, NAMES[:2])
+        with gallery.store.writing() as change:
+            change.set_fact("preset", None)
+        before = state(gallery)
+        with pytest.raises(BadGallery, match=r"does not say its preset \(see: lightproof rebuild --preset\)"):
+            Gallery.rebuild(place_of(gallery))
+        assert state(gallery) == before
+    assert Gallery.rebuild(place_of(gallery), "fast") == 2
+    assert Gallery.rebuild(place_of(gallery)) == 2
 
 
 WHOLE_BUT_FOR_THE_SHIFT = '{{"far": 0.1, "shift": {}, "people": 3, "strangers": 3, "relit": 0}}'
@@ -242,23 +281,37 @@ def test_a_damaged_template_that_is_to_be_joined_is_told_with_its_gallery(galler
 def test_a_template_is_read_as_it_was_written(gallery):
     (template,) = gallery.matcher.templates([face("Ada")])
     read = decode(encode(template), gallery.matcher, "")
-    np.testing.assert_array_equal(read.own, template.own)
-    np.testing.assert_array_equal(read.coordinates, template.coordinates)
+    for found, spans in zip(read.spans, template.spans, strict=True):
+        np.testing.assert_array_equal(found.own, spans.own)
+        np.testing.assert_array_equal(found.coordinates, spans.coordinates)
     assert read.level == np.float32(template.level)
 
 
 def test_a_template_of_another_shape_or_with_strange_numbers_is_refused(gallery):
     (template,) = gallery.matcher.templates([face("Ada")])
     written = encode(template)
-    strange = written[:-2] + np.array(np.nan, "<f2").tobytes()
-    with pytest.raises(BadGallery, match=r"here must be .* got a damaged template with numbers that are not finite"):
-        decode(strange, gallery.matcher, "here")
-    K, r, D = template.own.shape
-    for shape in [(K, r, D + 1), (K - 1, r, D), (K, 0, D), (K, r + 7, D), (2**31, 2**31, 2**31)]:
-        k, n, d = shape
-        length = HEAD + k * n * d + 2 * k * n if max(shape) < 10**6 else 100
-        with pytest.raises(BadGallery, match=r"here must be .* got a damaged template of"):
-            decode(np.array(shape, "<u4").tobytes() + bytes(length - 12), gallery.matcher, "here")
+    nan = np.array(np.nan, "<f4").tobytes()
+    for strange in (written[:-2] + nan[2:], nan + written[4:]):
+        with pytest.raises(
+            BadGallery, match=r"here must be .* got a damaged template with numbers that are not finite"
+        ):
+            decode(strange, gallery.matcher, "here")
+    for cut in (written[:-1], written + b"x", written[:LEVEL], b"", written[:3], written[: len(written) // 2]):
+        with pytest.raises(BadGallery, match=rf"here must be .* got a damaged template of {len(cut)} bytes"):
+            decode(cut, gallery.matcher, "here")
+    first, second = (spans.own.shape for spans in template.spans)
+    for i, (K, r, D) in enumerate((first, second)):
+        for shape in [(K, r, D + 1), (K - 1, r, D), (K, 0, D), (K, r + 7, D), (2**31, 2**31, 2**31)]:
+            shapes = [shape, second] if i == 0 else [first, shape]
+            views = [np.array(each, "<u4").tobytes() + bytes(min(_size(each), 10**7)) for each in shapes]
+            with pytest.raises(BadGallery, match=r"here must be .* got a damaged template of"):
+                decode(bytes(LEVEL) + b"".join(views), gallery.matcher, "here")
+
+
+def _size(shape: tuple[int, ...]) -> int:
+    """Bytes of the directions and their strengths."""
+    K, r, D = shape
+    return K * r * (D + 2)
 
 
 def test_rebuilt_from_kept_faces_is_enrolled_anew(store_place, tmp_path):
@@ -284,12 +337,21 @@ def test_rebuilt_from_kept_faces_is_enrolled_anew(store_place, tmp_path):
             anew.enroll(name, own)
         assert state(anew) == state(rebuilt)
         assert answers(anew)[:4] == answers(rebuilt)[:4]
+    # The other preset is what it is made of from now on, and a copy of it too.
     assert Gallery.rebuild(store_place) == 6
+    with Gallery.open(store_place) as rebuilt:
+        assert rebuilt.preset == "robust"
+        rebuilt.export(tmp_path / "copy")
+    assert Gallery.rebuild(tmp_path / "copy") == 6
+    with Gallery.open(tmp_path / "copy") as copy:
+        assert copy.preset == "robust"
 
 
 def test_without_kept_faces_nothing_is_rebuilt(gallery):
     before = state(gallery)
-    with pytest.raises(BadGallery, match="got one where the faces of 6 photos were not kept; enroll them again"):
+    with pytest.raises(
+        BadGallery, match="one where the faces of 6 photos were not kept; enroll them again, in a new one"
+    ):
         Gallery.rebuild(place_of(gallery), "robust")
     with pytest.raises(BadParameter, match="`preset` of Gallery must be one of"):
         Gallery.rebuild(place_of(gallery), "authors")
@@ -338,10 +400,12 @@ def test_nothing_of_a_forgotten_person_is_left_in_the_files(tmp_path, keep):
         traces += [value[i : i + 24] for value in large for i in range(100, len(value) - 24, 500)]
         traces = [trace for trace in traces if len(set(trace)) > 8 or trace == b"Unmistakable"]
         assert len(traces) > 50
-        assert all(trace in everything_in(own) for trace in traces)
+        # A few lie across two pages of the file.
+        there = [trace for trace in traces if trace in everything_in(own)]
+        assert len(there) > 0.95 * len(traces)
         gallery.forget("Xaver Unmistakable")
-        assert [trace for trace in traces if trace in everything_in(own)] == []
-    assert [trace for trace in traces if trace in everything_in(own)] == []
+        assert [trace for trace in there if trace in everything_in(own)] == []
+    assert [trace for trace in there if trace in everything_in(own)] == []
 
 
 def test_nothing_of_an_old_name_is_left_in_the_files(tmp_path):
@@ -355,7 +419,7 @@ def test_nothing_of_an_old_name_is_left_in_the_files(tmp_path):
 
 def test_a_store_that_was_never_a_gallery_becomes_one(tmp_path):
     Store.open(tmp_path / "bare.gallery").close()
-    with pytest.raises(BadGallery, match="got settings that cannot be read"):
+    with pytest.raises(BadGallery, match="got one that nobody has finished making"):
         Gallery.rebuild(tmp_path / "bare.gallery")
     with new(tmp_path / "bare.gallery") as gallery:
         assert gallery.people() == []

@@ -42,7 +42,7 @@ def test_a_thread_that_reads_sees_whole_people_only(tmp_path):
         enroll(gallery, "Ada")
 
         def ask(_):
-            return [person.photos for person in gallery.people()], list(gallery.everybody().spans)
+            return [person.photos for person in gallery.people()], gallery.everybody().names
 
         def write(_):
             enroll(gallery, NAMES[1:], lights=(0, 1))
@@ -57,7 +57,7 @@ def test_a_thread_that_reads_sees_whole_people_only(tmp_path):
             writing.result()
         assert all(counts[0] == 1 and set(counts[1:]) <= {2} for counts, _ in seen)
         assert all("Ada" in names and set(names) <= set(NAMES) for _, names in seen)
-        assert list(gallery.everybody().spans) == ["Ada"]
+        assert gallery.everybody().names == ["Ada"]
 
 
 class Nursery:
@@ -124,7 +124,7 @@ class Nursery:
                     assert person.photos == len(photos)
                     assert (span is None) == (len(photos) == 1)
             # Every template can be read.
-            assert set(gallery.everybody().spans) == set(found)
+            assert set(gallery.everybody().names) == set(found)
         possible = [self.people] + ([applied(self.people, *doing)] if doing else [])
         assert found in possible
         if doing:

@@ -134,9 +134,10 @@ def _open_set(table: str, data: Path | None, preset: str, end_to_end: bool, jobs
     """Run the open-set protocol, with its two tables and its rows; there is no page of figures."""
     from lightproof.experiments.end_to_end import find_again
     from lightproof.experiments.open_set import open_set_tables, run_open_set
-    from lightproof.matcher import COMPARABLE, preset_settings
+    from lightproof.matcher import preset_settings
+    from lightproof.settings import GALLERIES
 
-    presets = [preset] if preset else list(COMPARABLE)
+    presets = [preset] if preset else list(GALLERIES)
     for name in presets:
         preset_settings(name)
     check_jobs("reproduce", jobs)

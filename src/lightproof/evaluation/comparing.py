@@ -7,9 +7,9 @@ from typing import Any, Final
 
 import numpy as np
 
+from lightproof.enrolled import Enrolled
 from lightproof.evidence import Evidence
 from lightproof.matcher import Matcher
-from lightproof.people import People
 from lightproof.strangers import leads
 from lightproof.types import Array, Floats
 
@@ -40,7 +40,7 @@ def compare_drawn(matcher: Matcher, images: Array, enrolled: Sequence[tuple[int,
         ``people`` has a column for each template.
     """
     known = np.empty((len(images), len(enrolled)), np.float32)
-    made_up = np.empty((len(images), len(matcher.cohort.spans)), np.float32)
+    made_up = np.empty((len(images), len(matcher.cohort)), np.float32)
     people, made = matcher.everybody({}), -1
     for first, start in progress(_steps(len(enrolled), len(images))):
         if first != made:
@@ -51,7 +51,7 @@ def compare_drawn(matcher: Matcher, images: Array, enrolled: Sequence[tuple[int,
     return Evidence(known, made_up)
 
 
-def compare_enrolled(matcher: Matcher, images: Array, people: People, progress: Progress) -> Evidence:
+def compare_enrolled(matcher: Matcher, images: Array, people: Enrolled, progress: Progress) -> Evidence:
     """Compare every photo with people who are enrolled already."""
     blocks = [images[start : start + PHOTOS] for start in range(0, len(images), PHOTOS)]
     said = [matcher.compare(block, people) for block in progress(blocks)]
@@ -70,7 +70,7 @@ def _steps(n_templates: int, n_photos: int) -> list[tuple[int, int]]:
     return [(first, start) for first in range(0, n_templates, TEMPLATES) for start in range(0, n_photos, PHOTOS)]
 
 
-def _people(matcher: Matcher, images: Array, enrolled: Sequence[tuple[int, ...]]) -> People:
+def _people(matcher: Matcher, images: Array, enrolled: Sequence[tuple[int, ...]]) -> Enrolled:
     photos = sorted({photo for group in enrolled for photo in group})
     alone = dict(zip(photos, matcher.templates(images[photos]), strict=True))
     return matcher.everybody({group: matcher.joined([alone[photo] for photo in group]) for group in enrolled})

@@ -12,6 +12,7 @@ import numpy as np
 
 from lightproof.agreement import agreement_among, lights_of, mutual_agreement
 from lightproof.datasets.base import FaceSet
+from lightproof.enrolled import Enrolled
 from lightproof.errors import BadLabels, BadParameter
 from lightproof.evaluation.comparing import Progress, compare_drawn, compare_enrolled
 from lightproof.evaluation.draws import Draw, make_draws
@@ -21,7 +22,6 @@ from lightproof.evaluation.mistakes import Album, Mistake, worst_mistakes
 from lightproof.evaluation.trials import Trials, trials_of_draws, trials_of_gallery
 from lightproof.images import refuse_blank
 from lightproof.matcher import Matcher, matcher_of, preset_settings
-from lightproof.people import People
 from lightproof.strangers import Strangers, check_far
 from lightproof.types import Ints, is_whole
 
@@ -43,7 +43,7 @@ class KnownPeople(Protocol):
     def matcher(self) -> Matcher:
         """Compares under the gallery's settings."""
 
-    def everybody(self) -> People:
+    def everybody(self) -> Enrolled:
         """Everybody enrolled, by name."""
 
     def calibration(self) -> KnownStrangers:
@@ -189,9 +189,9 @@ def _alike(faces: FaceSet, draws: Sequence[Draw]) -> float:
 
 def _of_gallery(faces: FaceSet, gallery: KnownPeople, fars: tuple[float, ...], progress: Progress) -> Evaluation:
     enrolled = gallery.everybody()
-    if not enrolled.spans:
+    if not len(enrolled):
         raise BadLabels("The gallery", "of one or more people", "nobody")
-    known = [str(name) for name in enrolled.spans]
+    known = [str(name) for name in enrolled.names]
     # A gallery has names in composed form; folders on some systems do not.
     labels = [normalize("NFC", str(label)) for label in faces.labels]
     names = known + sorted(set(labels) - set(known))

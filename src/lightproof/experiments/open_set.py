@@ -12,6 +12,7 @@ from joblib import delayed
 from lightproof.agreement import mutual_agreement
 from lightproof.datasets.base import FaceSet
 from lightproof.datasets.protocols import has_even_number, has_odd_number
+from lightproof.enrolled import Enrolled
 from lightproof.errors import BadLabels
 from lightproof.evidence import Evidence
 from lightproof.experiments.plan import YALE_EVERY_LIGHT
@@ -20,7 +21,6 @@ from lightproof.gallery.calibration import Calibration, calibrated, relit_copies
 from lightproof.gallery.templates import written
 from lightproof.matcher import Matcher, matcher_of, preset_settings
 from lightproof.metrics import equal_error_rate, open_set, share_by_person
-from lightproof.people import People
 from lightproof.processes import in_processes
 from lightproof.strangers import Strangers, leads
 from lightproof.types import Array, Floats, Ints
@@ -162,7 +162,7 @@ def _piece(faces: FaceSet, preset: str, pick: int) -> tuple[str, _Gallery]:
     return preset, _measured(matcher, faces, pick)
 
 
-def _compared(matcher: Matcher, faces: FaceSet, people: People) -> Evidence:
+def _compared(matcher: Matcher, faces: FaceSet, people: Enrolled) -> Evidence:
     """What all probes say; a face that was not found says nothing, and is never accepted."""
     places = _places(faces)
     there = faces.found[places]

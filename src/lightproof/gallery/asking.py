@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, Self
 
 from lightproof.advice import Advice, advise
+from lightproof.enrolled import Enrolled
 from lightproof.errors import BadParameter, UnknownPerson
 from lightproof.explain import Explanation, explain
 from lightproof.gallery import comparing, founding
@@ -13,7 +14,6 @@ from lightproof.gallery.calibration import FAR, Calibration
 from lightproof.gallery.register import Register
 from lightproof.gallery.taking import Face, Photo, called, light_of, take, way_of
 from lightproof.matcher import Matcher
-from lightproof.people import People
 from lightproof.store import Person, Store
 from lightproof.types import is_whole
 
@@ -107,7 +107,7 @@ class Asking:
             Whether the file is a face already.
         """
         people = self.everybody()
-        if not people.spans:
+        if not len(people):
             raise UnknownPerson(person, [], what="The person")
         face = take(photo, cropped)
         if person is None:
@@ -119,7 +119,7 @@ class Asking:
         """Return everybody enrolled, by name."""
         return self._store.people()
 
-    def everybody(self) -> People:
+    def everybody(self) -> Enrolled:
         """Return the templates of everybody who is enrolled now."""
         return self._register.everybody()
 

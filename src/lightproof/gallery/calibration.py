@@ -10,12 +10,12 @@ from typing import Final, Self
 
 import numpy as np
 
+from lightproof.enrolled import Enrolled
 from lightproof.errors import BadGallery
 from lightproof.evidence import Evidence
 from lightproof.gallery.taking import lights_of
 from lightproof.gallery.templates import decode
 from lightproof.matcher import Matcher
-from lightproof.people import People
 from lightproof.pixels import read_grey
 from lightproof.store import Change, NewPhoto, Store
 from lightproof.strangers import Strangers, check_far, leads
@@ -98,7 +98,7 @@ def calibrated(best: Sequence[Floats], far: float, n_people: int, alike: float =
     return Calibration(far, shift, n_people + 1, len(best), len(together) - len(best))
 
 
-def best_of_others(matcher: Matcher, people: People, store: Store, names: Container[str]) -> Iterator[Floats]:
+def best_of_others(matcher: Matcher, people: Enrolled, store: Store, names: Container[str]) -> Iterator[Floats]:
     """Take a photo of each of these people for a stranger's: the lead of the best match among everybody else.
 
     Yields
@@ -107,7 +107,7 @@ def best_of_others(matcher: Matcher, people: People, store: Store, names: Contai
         Of the photo, and of its relit copies if the face is kept.
     """
     rng = np.random.default_rng(0)
-    place = {name: i for i, name in enumerate(people.spans)}
+    place = {name: i for i, name in enumerate(people.names)}
     for person, photos, _ in store.templates(faces=True):
         if person.name in names and person.name in place and photos:
             evidence = _evidence(matcher, people, photos[0], rng, store.place)
@@ -115,12 +115,13 @@ def best_of_others(matcher: Matcher, people: People, store: Store, names: Contai
             yield leads(Evidence(others, evidence.cohort)).max(axis=1)
 
 
-def _evidence(matcher: Matcher, people: People, photo: NewPhoto, rng: np.random.Generator, gallery: str) -> Evidence:
+def _evidence(matcher: Matcher, people: Enrolled, photo: NewPhoto, rng: np.random.Generator, gallery: str) -> Evidence:
     """What a photo says, and its relit copies; of a face that is not kept the template stands in for it."""
     if photo.face is None:
-        own = decode(photo.template, matcher, gallery).directions[:, 0][None]
+        spans = decode(photo.template, matcher, gallery).spans
         lights = np.array([*lights_of([photo], gallery), (np.nan, np.nan)])[:1]
-        return matcher.compare_vectors(own.astype(matcher.settings["dtype"]), lights, people)
+        own = [view.directions[:, 0][None].astype(matcher.settings["dtype"]) for view in spans]
+        return matcher.compare_vectors(own, lights, people)
     face = read_grey(photo.face, where="a kept face")
     return matcher.compare([copy for copy in (face, *relit_copies(face, rng)) if copy.min() < copy.max()], people)
 

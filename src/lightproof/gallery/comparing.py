@@ -7,12 +7,12 @@ from difflib import get_close_matches
 import numpy as np
 
 from lightproof.agreement import mutual_agreement
+from lightproof.enrolled import Enrolled
 from lightproof.errors import UnknownPerson
 from lightproof.gallery.answers import Answer, Candidate, Mark, Verification, mark
 from lightproof.gallery.calibration import FAR, Calibration
 from lightproof.gallery.taking import Face
 from lightproof.matcher import Matcher
-from lightproof.people import People
 from lightproof.store import check_name
 from lightproof.strangers import check_far, leads, score_of
 
@@ -22,15 +22,15 @@ def far_asked(owner: str, far: float | None, known: Calibration) -> float:
     return check_far(owner, far) if far is not None else known.far
 
 
-def candidates(face: Face, people: People, matcher: Matcher, known: Calibration) -> list[Candidate]:
+def candidates(face: Face, people: Enrolled, matcher: Matcher, known: Calibration) -> list[Candidate]:
     """Compare a face with everybody; the best first."""
-    if not people.spans:
+    if not len(people):
         return []
     evidence = matcher.compare([face.image], people)
     assert evidence.distances is not None
-    strangers = known.among(len(people.spans), mutual_agreement(people))
+    strangers = known.among(len(people), mutual_agreement(people))
     ahead = leads(evidence)[0]
-    names = list(people.spans)
+    names = people.names
     order = np.argsort(-ahead, kind="stable")
     return [Candidate(**vars(mark(ahead[i], evidence.distances[0, i], strangers)), name=str(names[i])) for i in order]
 
@@ -56,11 +56,11 @@ def verdict(found: Mark, far: float) -> Verification:
     return Verification(found.score, found.one_in, found.lead, found.distance, same, _threshold(far), far)
 
 
-def with_person(face: Face, person: str, people: People, matcher: Matcher, known: Calibration) -> Mark:
+def with_person(face: Face, person: str, people: Enrolled, matcher: Matcher, known: Calibration) -> Mark:
     """Compare a face with somebody enrolled, among all who are."""
     name = among(people, person)
     named = next(one for one in candidates(face, people, matcher, known) if one.name == name)
-    count = len(people.spans)
+    count = len(people)
     return mark(named.lead, named.distance, known.among(count, mutual_agreement(people)).one_of(count))
 
 
@@ -71,10 +71,10 @@ def with_photo(face: Face, other: Face, matcher: Matcher) -> Mark:
     return found
 
 
-def among(people: People, name: str) -> str:
+def among(people: Enrolled, name: str) -> str:
     """Return a name as it is enrolled; refuse one that nobody has."""
-    wanted, known = check_name(name), [str(one) for one in people.spans]
-    if wanted not in people.spans:
+    wanted, known = check_name(name), [str(one) for one in people.names]
+    if wanted not in people.templates:
         raise UnknownPerson(wanted, known, what="The name", nearest=get_close_matches(wanted, known))
     return wanted
 

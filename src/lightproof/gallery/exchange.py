@@ -13,7 +13,7 @@ from lightproof.gallery.taking import Way, check_parameters, join_again, light_o
 from lightproof.gallery.templates import decode
 from lightproof.store import Change, NewPhoto, Person, Store, View
 
-FACTS: Final = ("settings", "parameters", "keep", "calibration")
+FACTS: Final = ("settings", "parameters", "preset", "keep", "calibration")
 """What makes a gallery what it is, beside its people."""
 
 

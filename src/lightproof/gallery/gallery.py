@@ -71,7 +71,7 @@ class Gallery(Asking):
         try:
             if "settings" not in store.facts():
                 if not create:
-                    raise BadGallery(store.place, "one that nobody has finished making")
+                    raise BadGallery(store.place, founding.UNFINISHED)
                 founding.found(store, preset or "robust", bool(keep_photos))
             return cls(store, *founding.read_facts(store, preset, keep_photos))
         except BaseException:
@@ -235,11 +235,11 @@ class Gallery(Asking):
         far = check_far("calibrate", far)
         people = self.everybody()
         found = Calibration(far)
-        if len(people.spans) > 1:
-            names = set(calibration.chosen([str(name) for name in people.spans]))
+        if len(people) > 1:
+            names = set(calibration.chosen([str(name) for name in people.names]))
             strangers = calibration.best_of_others(self.matcher, people, self._store, names)
             best = list(progress(strangers, len(names)))
-            found = calibration.calibrated(best, far, len(people.spans) - 1, mutual_agreement(people))
+            found = calibration.calibrated(best, far, len(people) - 1, mutual_agreement(people))
         with self._store.writing() as change:
             check_parameters(change, self._way)
             change.set_fact("calibration", found.written())

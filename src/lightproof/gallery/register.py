@@ -6,12 +6,11 @@ from collections.abc import Hashable
 from dataclasses import replace
 from threading import Lock
 
+from lightproof.enrolled import Enrolled, Template
 from lightproof.errors import BadGallery
 from lightproof.gallery.taking import Way, lights_of
 from lightproof.gallery.templates import decode
-from lightproof.people import People
 from lightproof.store import NewPhoto, Store
-from lightproof.subspaces import PatchSpans
 
 
 class Register:
@@ -27,12 +26,12 @@ class Register:
     def __init__(self, store: Store, way: Way) -> None:
         self._store, self._way = store, way
         self._revision = -1
-        self._templates: dict[int, tuple[str, PatchSpans]] = {}
-        self._people: People = way.matcher.everybody({})
+        self._templates: dict[int, tuple[str, Template]] = {}
+        self._people: Enrolled = way.matcher.everybody({})
         # Two threads that follow at once would each miss what the other has read.
         self._alone = Lock()
 
-    def everybody(self) -> People:
+    def everybody(self) -> Enrolled:
         """Return everybody who is enrolled, by name."""
         with self._alone:
             if self._store.revision() != self._revision:
@@ -46,19 +45,19 @@ class Register:
             known = {number: kept for number, kept in self._templates.items() if number in names}
             for person, photos, span in view.templates(since=self._revision):
                 known[person.id] = (person.name, self._template(person.name, photos, span))
-        ordered: dict[Hashable, PatchSpans] = {
+        ordered: dict[Hashable, Template] = {
             names[number]: known[number][1] for number in sorted(known, key=names.__getitem__)
         }
         self._templates, self._revision = known, revision
         self._people = self._way.matcher.everybody(ordered)
 
-    def _template(self, name: str, photos: list[NewPhoto], span: bytes | None) -> PatchSpans:
+    def _template(self, name: str, photos: list[NewPhoto], span: bytes | None) -> Template:
         for photo in photos:
             if photo.parameters != self._way.parameters:
                 raise BadGallery(self._store.place, f"a template of {name!r} made with other parameters")
         return replace(self._joined(photos, span), lights=lights_of(photos, self._store.place))
 
-    def _joined(self, photos: list[NewPhoto], span: bytes | None) -> PatchSpans:
+    def _joined(self, photos: list[NewPhoto], span: bytes | None) -> Template:
         if span is not None:
             return decode(span, self._way.matcher, self._store.place)
         templates = [decode(photo.template, self._way.matcher, self._store.place) for photo in photos]

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
+from lightproof.enrolled import Template
 from lightproof.errors import BadGallery, BadImage, UserError
 from lightproof.faces import FACE_SIZE, File, read_portrait
 from lightproof.faces.networks import DETECTOR
@@ -19,7 +20,6 @@ from lightproof.images import check_images, refuse_blank, to_bytes
 from lightproof.matcher import Matcher, matcher_of
 from lightproof.pixels import contents_of, in_one_line
 from lightproof.store import Change, NewPhoto, Refusal, View
-from lightproof.subspaces import PatchSpans
 from lightproof.types import Array
 
 Photo: TypeAlias = File | Array
@@ -134,7 +134,7 @@ def photos_of(faces: Sequence[Face], way: Way) -> list[NewPhoto]:
     ]
 
 
-def _light(template: PatchSpans) -> str | None:
+def _light(template: Template) -> str | None:
     if not template.lights:
         return None
     azimuth, elevation = template.lights[0]

@@ -1,0 +1,61 @@
+"""Everybody who is enrolled, laid out for answers."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from numpy.testing import assert_array_equal
+
+from lightproof.enrolled import Enrolled, Template
+from lightproof.matcher import Matcher
+from lightproof.settings import GALLERIES
+
+
+@pytest.fixture(scope="module")
+def matcher():
+    return Matcher(GALLERIES["fast"])
+
+
+@pytest.fixture(scope="module")
+def templates(matcher, frontal):
+    return dict(zip("abc", matcher.templates(frontal.images[:3]), strict=True))
+
+
+def test_every_view_has_everybody_in_the_order_they_come(matcher, templates):
+    people = matcher.everybody(templates)
+    assert people.names == ["a", "b", "c"]
+    assert len(people) == 3
+    assert len(people.views) == len(matcher.views) == 2
+    for i, view in enumerate(people.views):
+        assert list(view.spans) == ["a", "b", "c"]
+        assert all(view.spans[name] is templates[name].spans[i] for name in "abc")
+
+
+def test_removing_somebody_leaves_the_others_and_the_first_as_it_was(matcher, templates):
+    people = matcher.everybody(templates)
+    fewer = people.removing("b")
+    assert fewer.names == ["a", "c"]
+    assert people.names == ["a", "b", "c"]
+    assert fewer.templates["c"] is templates["c"]
+
+
+def test_lights_stand_person_by_person_and_who_tells_none_is_lit_from_the_front():
+    spans = ()
+    people = Enrolled(
+        [],
+        {
+            "a": Template(spans, lights=((10.0, 5.0), (-40.0, 0.0))),
+            "b": Template(spans),
+            "c": Template(spans, level=0.25, lights=((70.0, 20.0),)),
+        },
+    )
+    assert_array_equal(people.lights, [(10, 5), (-40, 0), (0, 0), (70, 20)])
+    assert_array_equal(people.first_lights, [0, 2, 3])
+    assert_array_equal(people.levels, np.array([0, 0, 0.25], np.float32))
+
+
+def test_nobody_enrolled_is_nobody(matcher):
+    people = matcher.everybody({})
+    assert len(people) == 0
+    assert people.names == []
+    assert people.levels.shape == (0,)
