@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -112,11 +114,11 @@ def test_no_two_photos_of_the_crowd_are_alike():
 
 @pytest.mark.data
 def test_both_views_are_measured_and_each_alone(yale):
-    few = yale.take(np.isin(yale.labels, np.unique(yale.labels)[:4]))
-    lines = list(views.measure(few, ["fast"], picks=[0]))
-    assert [line[1] for line in lines] == list(views.VIEWS)
-    assert all(len(line) == len(views.HEAD) and float(line[2]) > 90 and float(line[5]) < 10 for line in lines)
-    assert len({tuple(line[2:]) for line in lines}) == 3
+    few = replace(yale.take(np.isin(yale.labels, np.unique(yale.labels)[:4])), name="few")
+    lines = list(views.measure(few, ["fast"], picks=[0], jobs=1))
+    assert [line[0] for line in lines] == [f"fast: {view}" for view in views.VIEWS]
+    assert all(len(line) == len(views.HEAD) and float(line[1]) > 90 and float(line[4]) < 10 for line in lines)
+    assert len({tuple(line[1:]) for line in lines}) == 3
 
 
 @pytest.mark.data

@@ -57,8 +57,6 @@ ANYBODY: Final = 20
 SINGLE: Final = 4
 """Photos of a person who has several that tell how near anybody comes to a single one."""
 
-_PRESETS: Final = f"one of {', '.join(map(repr, GALLERIES))}"
-
 
 class Matcher:
     """Makes templates and compares.
@@ -233,7 +231,7 @@ def _told(light: Floats) -> tuple[tuple[float, float], ...]:
 def preset_settings(preset: str) -> dict[str, Any]:
     """Return the settings of a preset that a gallery can use."""
     if preset not in GALLERIES:
-        raise BadParameter("Gallery", "preset", _PRESETS, preset)
+        raise BadParameter("Gallery", "preset", f"one of {', '.join(map(repr, GALLERIES))}", preset)
     return GALLERIES[preset]
 
 

@@ -101,12 +101,18 @@ class _Trial(NamedTuple):
     thresholds: dict[str, Strangers]
 
 
+def matcher_of_preset(preset: str) -> Matcher:
+    """Return what the galleries of a preset compare with."""
+    return matcher_of(written(preset_settings(preset)))
+
+
 def run_open_set(
     faces: FaceSet,
     presets: Sequence[str],
     jobs: int = 1,
     progress: Progress = lambda pieces, total: pieces,
     picks: Sequence[int] = range(len(YALE_EVERY_LIGHT)),
+    matcher_named: Callable[[str], Matcher] = matcher_of_preset,
 ) -> list[Row]:
     """Run the protocol: five draws of half of the people, one photo each, in each of eleven lights.
 
@@ -121,6 +127,8 @@ def run_open_set(
         Shows how far it is.
     picks : sequence of int
         Which of the eleven photos that can be enrolled.
+    matcher_named : callable
+        Makes the matcher of a preset; whoever compares others than those of galleries gives another.
 
     Returns
     -------
@@ -131,7 +139,7 @@ def run_open_set(
     rows: list[Row] = []
     made: dict[str, list[_Gallery]] = {preset: [] for preset in presets}
     work = [(preset, pick) for preset in presets for pick in picks]
-    for preset, gallery in progress(_stream(faces, work, jobs), len(work)):
+    for preset, gallery in progress(_stream(faces, work, matcher_named, jobs), len(work)):
         made[preset].append(gallery)
     for preset in presets:
         data = _data(faces, made[preset])
@@ -151,15 +159,16 @@ def _places(faces: FaceSet) -> Ints:
     return np.concatenate([_probes(faces)[subset] for subset in SUBSETS])
 
 
-def _stream(faces: FaceSet, work: Sequence[tuple[str, int]], jobs: int) -> Iterator[tuple[str, _Gallery]]:
+def _stream(
+    faces: FaceSet, work: Sequence[tuple[str, int]], matcher_named: Callable[[str], Matcher], jobs: int
+) -> Iterator[tuple[str, _Gallery]]:
     if jobs == 1:
-        return (_piece(faces, preset, pick) for preset, pick in work)
-    return in_processes((delayed(_piece)(faces, preset, pick) for preset, pick in work), jobs)
+        return (_piece(faces, preset, pick, matcher_named) for preset, pick in work)
+    return in_processes((delayed(_piece)(faces, preset, pick, matcher_named) for preset, pick in work), jobs)
 
 
-def _piece(faces: FaceSet, preset: str, pick: int) -> tuple[str, _Gallery]:
-    matcher = matcher_of(written(preset_settings(preset)))
-    return preset, _measured(matcher, faces, pick)
+def _piece(faces: FaceSet, preset: str, pick: int, matcher_named: Callable[[str], Matcher]) -> tuple[str, _Gallery]:
+    return preset, _measured(matcher_named(preset), faces, pick)
 
 
 def _compared(matcher: Matcher, faces: FaceSet, people: Enrolled) -> Evidence:
