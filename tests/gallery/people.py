@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from lightproof.datasets import make_relit_faces
 from lightproof.gallery import Answer, Gallery
 from lightproof.plots import png_of
+from lightproof.store import NewPhoto
 
 NAMES = ["Ada", "Ben", "Cleo", "Dan", "Eve", "Finn"]
 STRANGERS = range(len(NAMES), len(NAMES) + 4)
@@ -51,3 +52,15 @@ def place_of(gallery: Gallery) -> str:
     if hasattr(database, "file"):
         return str(database.file)
     return database.engine.url.set(drivername="postgresql").render_as_string(hide_password=False)
+
+
+def tamper(gallery: Gallery, what: str, value: str, table: str = "photos") -> None:
+    """Change what is kept behind the gallery's back, in all rows of a table."""
+    with gallery.store.writing() as change:
+        change._connection.exec_driver_sql(f"UPDATE {table} SET {what} = {value}")
+        change._put("revision", str(change._next))
+
+
+def state(gallery: Gallery) -> list[tuple[str, list[NewPhoto], bytes | None]]:
+    """Return everything that is kept of everybody."""
+    return [(person.name, photos, span) for person, photos, span in gallery.store.templates(faces=True)]

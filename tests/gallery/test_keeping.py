@@ -1,21 +1,18 @@
-"""What is kept: copies, other parameters, rebuilding, damage, and nothing of whom is forgotten."""
+"""What is kept: copies, other parameters, damage, and nothing of whom is forgotten."""
 
 from __future__ import annotations
 
-import dataclasses
 import json
-import sqlite3
 
 import numpy as np
 import pytest
 
-from lightproof.errors import BadGallery, BadImage, BadParameter, DuplicatePhoto
+from lightproof.errors import BadGallery, DuplicatePhoto
 from lightproof.gallery import FAR, Calibration, Gallery
 from lightproof.gallery.taking import hash_of
-from lightproof.gallery.templates import LEVEL, decode, encode, parameters_of, written
-from lightproof.settings import GALLERIES
-from lightproof.store import Refusal, Store
-from tests.gallery.people import NAMES, answers, enroll, face, new, place_of, png, rendered
+from lightproof.gallery.templates import LEVEL, decode, encode
+from lightproof.store import Refusal
+from tests.gallery.people import NAMES, answers, enroll, face, new, place_of, png, state, tamper
 from tests.store.test_making import is_there
 
 
@@ -24,17 +21,6 @@ def gallery(store_place):
     with new(store_place) as opened:
         enroll(opened, NAMES[:3], lights=(0, 1))
         yield opened
-
-
-def tamper(gallery, what, value, table="photos"):
-    """Change what is kept behind the gallery's back, in all rows of a table."""
-    with gallery.store.writing() as change:
-        change._connection.exec_driver_sql(f"UPDATE {table} SET {what} = {value}")
-        change._put("revision", str(change._next))
-
-
-def state(gallery):
-    return [(person.name, photos, span) for person, photos, span in gallery.store.templates(faces=True)]
 
 
 def test_a_copy_gives_equal_answers(gallery, tmp_path):
@@ -143,64 +129,6 @@ def test_templates_of_other_parameters_are_never_compared(gallery):
     tamper(gallery, "parameters", "'old'")
     with pytest.raises(BadGallery, match="got a template of 'Ada' made with other parameters"):
         gallery.identify(face("Ada"))
-
-
-def test_a_gallery_of_another_recipe_is_refused(gallery):
-    with gallery.store.writing() as change:
-        change.set_fact("parameters", "of long ago")
-    with pytest.raises(BadGallery, match="made anew with other parameters meanwhile; open it again"):
-        gallery.enroll("Dan", [face("Dan")])
-    with pytest.raises(BadGallery, match=r"got templates of another version \(see: lightproof rebuild\)"):
-        Gallery.open(place_of(gallery))
-
-
-@pytest.mark.parametrize("settings", ["", "{}", "[1]", "null", '{"size": 5}', "\x07", "[" * 100_000])
-def test_settings_that_cannot_be_read_are_refused(gallery, settings):
-    with gallery.store.writing() as change:
-        change.set_fact("settings", settings)
-    with pytest.raises(BadGallery, match=r"got settings that cannot be read \(see: lightproof rebuild\)"):
-        Gallery.open(place_of(gallery))
-
-
-def test_settings_of_another_version_are_refused(gallery):
-    with gallery.store.writing() as change:
-        change.set_fact("settings", written(GALLERIES["robust"]))
-    with pytest.raises(BadGallery, match=r"got templates of another version \(see: lightproof rebuild\)"):
-        Gallery.open(place_of(gallery))
-
-
-@pytest.mark.parametrize("wrong", [{"aggregate": "sum"}, {"cell": 0}, {"more": 1}])
-def test_settings_that_no_gallery_can_have_are_refused(gallery, wrong):
-    settings = GALLERIES["fast"] | wrong
-    with gallery.store.writing() as change:
-        change.set_fact("settings", written(settings))
-        change.set_fact("parameters", parameters_of(settings))
-    with pytest.raises(BadGallery, match="got settings that cannot be read"):
-        Gallery.open(place_of(gallery))
-
-
-def test_a_gallery_whose_settings_are_lost_is_rebuilt_as_the_preset_it_was(store_place):
-    with new(store_place, keep_photos=True) as gallery:
-        enroll(gallery, NAMES[:2])
-        with gallery.store.writing() as change:
-            change.set_fact("settings", "lost")
-    assert Gallery.rebuild(place_of(gallery)) == 2
-    with Gallery.open(place_of(gallery)) as rebuilt:
-        assert rebuilt.preset == "fast"
-        assert rebuilt.identify(face("Ada", 1)).name == "Ada"
-
-
-def test_a_gallery_that_does_not_say_its_preset_is_rebuilt_only_if_told(store_place):
-    with new(store_place, keep_photos=True) as gallery:
-        enroll(gallery, NAMES[:2])
-        with gallery.store.writing() as change:
-            change.set_fact("preset", None)
-        before = state(gallery)
-        with pytest.raises(BadGallery, match=r"does not say its preset \(see: lightproof rebuild --preset\)"):
-            Gallery.rebuild(place_of(gallery))
-        assert state(gallery) == before
-    assert Gallery.rebuild(place_of(gallery), "fast") == 2
-    assert Gallery.rebuild(place_of(gallery)) == 2
 
 
 WHOLE_BUT_FOR_THE_SHIFT = '{{"far": 0.1, "shift": {}, "people": 3, "strangers": 3, "relit": 0}}'
@@ -314,66 +242,6 @@ def _size(shape: tuple[int, ...]) -> int:
     return K * r * (D + 2)
 
 
-def test_rebuilt_from_kept_faces_is_enrolled_anew(store_place, tmp_path):
-    photos = np.repeat(np.repeat(rendered()[:3, :2], 2, axis=2), 2, axis=3)
-    assert photos.shape[2:] == (192, 168)
-    with new(store_place, keep_photos=True) as gallery:
-        for name, own in zip(NAMES[:3], photos, strict=True):
-            gallery.enroll(name, own)
-        gallery.calibrate(0.01)
-        place = place_of(gallery)
-        assert Gallery.rebuild(place, "robust") == 6
-        with pytest.raises(BadGallery, match="got a template of 'Ada' made with other parameters"):
-            gallery.identify(photos[0, 0])
-        with pytest.raises(BadGallery, match="templates that were made anew with other parameters meanwhile"):
-            gallery.enroll("Dan", [face("Dan")])
-    with (
-        Gallery.open(store_place) as rebuilt,
-        Gallery.open(tmp_path / "anew", preset="robust", keep_photos=True) as anew,
-    ):
-        assert rebuilt.preset == "robust"
-        assert not rebuilt.identify(photos[0, 0]).calibrated
-        for name, own in zip(NAMES[:3], photos, strict=True):
-            anew.enroll(name, own)
-        assert state(anew) == state(rebuilt)
-        assert answers(anew)[:4] == answers(rebuilt)[:4]
-    # The other preset is what it is made of from now on, and a copy of it too.
-    assert Gallery.rebuild(store_place) == 6
-    with Gallery.open(store_place) as rebuilt:
-        assert rebuilt.preset == "robust"
-        rebuilt.export(tmp_path / "copy")
-    assert Gallery.rebuild(tmp_path / "copy") == 6
-    with Gallery.open(tmp_path / "copy") as copy:
-        assert copy.preset == "robust"
-
-
-def test_without_kept_faces_nothing_is_rebuilt(gallery):
-    before = state(gallery)
-    with pytest.raises(
-        BadGallery, match="one where the faces of 6 photos were not kept; enroll them again, in a new one"
-    ):
-        Gallery.rebuild(place_of(gallery), "robust")
-    with pytest.raises(BadParameter, match="`preset` of Gallery must be one of"):
-        Gallery.rebuild(place_of(gallery), "authors")
-    assert state(gallery) == before
-    assert gallery.identify(face("Ada", 1)).name == "Ada"
-
-
-def test_a_damaged_kept_face_stops_the_rebuilding(store_place):
-    with new(store_place, keep_photos=True) as gallery:
-        enroll(gallery, NAMES[:2])
-        before = state(gallery)
-        tamper(gallery, "face", "substr(face, 1, 20)")
-        with pytest.raises(BadImage, match="a kept face of 'Ada' must be"):
-            Gallery.rebuild(place_of(gallery), "robust")
-        now = [
-            (name, [dataclasses.replace(p, face=None) for p in photos], span) for name, photos, span in state(gallery)
-        ]
-        then = [(name, [dataclasses.replace(p, face=None) for p in photos], span) for name, photos, span in before]
-        assert now == then
-        assert gallery.preset == "fast"
-
-
 def test_faces_are_kept_only_on_request(gallery, tmp_path):
     assert not any(photo.has_face for photo in gallery.store.photos())
     with new(tmp_path / "keeping.gallery", keep_photos=True) as keeping:
@@ -415,25 +283,6 @@ def test_nothing_of_an_old_name_is_left_in_the_files(tmp_path):
         gallery.enroll("Xaver Unmistakable", [face(7, 0)])
         gallery.rename("Xaver Unmistakable", "X.")
         assert b"Unmistakable" not in everything_in(own)
-
-
-def test_a_store_that_was_never_a_gallery_becomes_one(tmp_path):
-    Store.open(tmp_path / "bare.gallery").close()
-    with pytest.raises(BadGallery, match="got one that nobody has finished making"):
-        Gallery.rebuild(tmp_path / "bare.gallery")
-    with new(tmp_path / "bare.gallery") as gallery:
-        assert gallery.people() == []
-
-
-def test_a_database_of_another_program_is_refused(tmp_path):
-    with sqlite3.connect(tmp_path / "other.db") as other:
-        other.execute("CREATE TABLE things (x)")
-    other.close()
-    before = (tmp_path / "other.db").read_bytes()
-    for act in (new, Gallery.rebuild):
-        with pytest.raises(BadGallery, match=r"other\.db must be a gallery written by lightproof; got a database of"):
-            act(tmp_path / "other.db")
-    assert (tmp_path / "other.db").read_bytes() == before
 
 
 def test_the_hash_of_a_photo_is_that_of_its_file(tmp_path):
