@@ -1,4 +1,4 @@
-"""``lightproof evaluate``: a folder in, a report and rows out, one sentence where it cannot be."""
+"""``lightproof evaluate``: a folder or a gallery in, a report and rows out, one sentence where it cannot be."""
 
 from __future__ import annotations
 
@@ -113,6 +113,82 @@ def test_a_gallery_is_asked_about_one_person_known_or_not(call, folder, asked, t
         assert card.count("<img") <= photos
 
 
+@pytest.fixture(scope="module")
+def whole(folder, tmp_path_factory):
+    """A gallery of all photos; nobody writes in it."""
+    place = tmp_path_factory.mktemp("whole") / "all.gallery"
+    with Gallery.open(place, preset="fast", keep_photos=True) as gallery:
+        for person in sorted(folder.iterdir()):
+            gallery.enroll(person.name, sorted(person.iterdir()), cropped=True)
+        gallery.calibrate(0.05)
+    return place
+
+
+def test_a_gallery_alone_is_asked_about_its_own_photos(call, whole, tmp_path):
+    code, out, err = call("--gallery", whole, "--json", "rows.json")
+    assert (code, err) == (0, "")
+    assert out.startswith("12 photos of 4 people were each left out and asked about; ")
+    assert "Own photos, each left out in turn" in out
+    assert "meant to let in 5 % of strangers" in " ".join(out.split())
+    for light in ("all photos", "front (up to 25°)", "hard (beyond 60°)"):
+        assert light in out
+    rows = json.loads((tmp_path / "rows.json").read_text())
+    assert {row["row"] for row in rows} == {"figure"}
+    asked = {row["measure"]: row for row in rows if row["light"] == "all"}
+    assert {measure: row["photos"] for measure, row in asked.items()} == {
+        "rank-1": 12,
+        "found": 12,
+        "strangers accepted": 12,
+    }
+    assert asked["found"]["far"] == 0.05
+    # There is no page to write.
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["rows.json"]
+
+
+def test_rows_about_own_photos_stand_alone_on_stdout(call, whole):
+    code, out, err = call("--gallery", whole, "--json", "-")
+    assert (code, err) == (0, "")
+    assert json.loads(out)[0]["measure"] == "rank-1"
+
+
+def test_own_photos_of_nobody_are_an_answer(call, tmp_path):
+    Gallery.open(tmp_path / "none.gallery", preset="fast").close()
+    code, out, err = call("--gallery", "none.gallery")
+    assert (code, err) == (0, "")
+    assert out.startswith("Nobody is enrolled: there is nothing to ask.")
+    code, out, _ = call("--gallery", "none.gallery", "--json", "-")
+    assert (code, json.loads(out)) == (0, [])
+
+
+@pytest.mark.parametrize("words", [(), ("--cropped",), ("--preset", "fast")])
+def test_neither_a_folder_nor_a_gallery_is_a_wrong_call(call, asked, monkeypatch, words):
+    # Not even where the other commands would find one.
+    monkeypatch.setenv("LIGHTPROOF_GALLERY", str(asked))
+    code, out, err = call(*words)
+    assert (code, out) == (2, "")
+    assert "`DIR` of evaluate must be a folder with a folder of photos for each person, unless --gallery is" in err
+    assert err.count("\n") == 1
+
+
+@pytest.mark.parametrize("words", [("--cropped",), ("--out", "there"), ("--draws", "3")])
+def test_what_is_about_a_folder_is_a_wrong_call_without_one(call, whole, tmp_path, words):
+    code, out, err = call("--gallery", whole, *words)
+    assert (code, out) == (2, "")
+    assert f"`{words[0][2:]}` of evaluate must be given with" in err
+    assert err.count("\n") == 1
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_an_interrupt_while_a_gallery_is_asked_about_its_own_photos(call, whole, monkeypatch):
+    def stopped(*args, **kwargs):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("lightproof.evaluation.evaluate_within", stopped)
+    code, _, err = call("--gallery", whole)
+    assert code == 130
+    assert "Stopped. Nothing was written." in err
+
+
 def test_a_folder_without_a_photo_is_one_sentence(call, asked, tmp_path):
     (tmp_path / "new" / "person-01").mkdir(parents=True)
     (tmp_path / "new" / "person-01" / "a.png").write_bytes(b"no picture")
@@ -147,8 +223,9 @@ def test_names_that_are_no_text_or_move_the_cursor_are_made_harmless(call, folde
     assert Path("lightproof-evaluate/report.html").exists()
 
 
-def test_a_gallery_that_is_not_there_is_not_made(call, folder, tmp_path):
-    code, out, err = call(folder, "--cropped", "--gallery", "none.gallery")
+@pytest.mark.parametrize("alone", [False, True])
+def test_a_gallery_that_is_not_there_is_not_made(call, folder, tmp_path, alone):
+    code, out, err = call(*([] if alone else [folder, "--cropped"]), "--gallery", "none.gallery")
     assert (code, out) == (1, "")
     assert err.startswith("lightproof: ")
     assert "none.gallery" in err
@@ -186,4 +263,5 @@ def test_help_shows_an_example(call):
     code, out, _ = call("--help")
     assert code == 0
     assert "Example: lightproof evaluate photos --photos 2" in out
+    assert "Example: lightproof evaluate --gallery people.gallery" in out
     assert "LIGHTPROOF_GALLERY is not used" in " ".join(out.replace("│", " ").split())

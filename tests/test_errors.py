@@ -14,6 +14,7 @@ EXAMPLES = [
     errors.BadImage("X[0]", "grey", "colour"),
     errors.BadLabels("y", "names", "numbers"),
     errors.UnknownPerson("Ann", ["Bob"]),
+    errors.UnknownPhoto(7, "Bob"),
     errors.NameTaken("Bob"),
     errors.DuplicatePhoto("a.jpg", "Ann", "Bob"),
     errors.BadGallery("a.gallery", "a picture"),
@@ -24,6 +25,7 @@ EXAMPLES = [
     errors.DatasetMissing(Path("a"), "a folder", "a file"),
     errors.MissingExtra("NetworkClassifier needs PyTorch", "deep"),
     errors.UnknownName("method", "hogg", ["hog"], ["hog"]),
+    errors.TooManyPixels("photo.jpg", "small", "large"),
     errors.NoFace("photo.jpg", ["gamma", "plain"], 20.0),
     errors.SeveralFaces("photo.jpg", 3),
 ]

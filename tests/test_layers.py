@@ -11,7 +11,7 @@ SOURCE = Path(__file__).parents[1] / "src" / "lightproof"
 
 # A room may import the rooms of the floors below it, and from its own folder.
 FLOORS = [
-    {"errors", "types", "processes", "compiled"},
+    {"errors", "types", "processes", "compiled", "wire"},
     {"unfitted"},
     {"transform", "gradients", "patches", "images", "subspaces", "eigen", "aggregate", "labels", "frames", "files"},
     {"stack", "light", "deformations", "alignment", "sorting", "compact"},
@@ -32,7 +32,9 @@ FLOORS = [
     {"gallery"},
     {"experiments"},
     {"evaluation"},
+    {"client"},
     {"__init__"},
+    {"web"},
     {"cli"},
     {"__main__"},
 ]
@@ -50,6 +52,12 @@ DOORS = {
     "sqlite3": {"store"},
     "cv2": {"cli"},
     "numba": {"compiled"},
+    "fastapi": {"web"},
+    "starlette": {"web"},
+    "pydantic": {"web"},
+    "uvicorn": {"web"},
+    "prometheus_client": {"web"},
+    "httpx2": {"client"},
 }
 
 

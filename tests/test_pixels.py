@@ -19,7 +19,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from PIL import Image, ImageFile
 
 from lightproof import pixels
-from lightproof.errors import BadImage
+from lightproof.errors import BadImage, TooManyPixels
 from lightproof.pixels import files, guards, pnm, read_grey, read_raw_grey
 from tests.hostile import interlaced_png, sound_files, write_hostile_files
 
@@ -596,3 +596,15 @@ def test_raw_bytes_of_another_number_are_refused(tmp_path):
         read_raw_grey(tmp_path / "none.raw", 6, 8)
     with pytest.raises(BadImage, match=r"must be a file of 6 x 8 x 3 bytes; got a folder\.$"):
         read_raw_grey(tmp_path, 6, 8)
+
+
+@pytest.mark.parametrize(
+    "name", ["grey.pgm", "color.png", "baseline.jpg", "lossy.webp", "plain.tif", "color.bmp", "still.gif"]
+)
+def test_a_lower_limit_of_pixels_holds_for_every_format(name):
+    contents = sound_files()[name]
+    assert read_grey(contents, most_pixels=48 * 40).shape == (48, 40)
+    with pytest.raises(
+        TooManyPixels, match=r"^it must be a picture of at most 1919 pixels and 65535 a side; got 48 x 40\.$"
+    ):
+        read_grey(contents, where="it", most_pixels=48 * 40 - 1)

@@ -14,6 +14,7 @@ from lightproof.patches import PatchGrid
 from lightproof.settings import PRESETS
 
 if typing.TYPE_CHECKING:
+    from lightproof.client import Client
     from lightproof.features import PatchRCDT
     from lightproof.gallery import Gallery
     from lightproof.nearest import NearestSubspace
@@ -24,6 +25,7 @@ __version__ = version("lightproof")
 # Estimators bring scikit-learn with them and a gallery the database, which take longer to load than all the rest: only
 # who asks for them waits.
 _ON_REQUEST: typing.Final = {
+    "Client": "client",
     "FaceRecognizer": "recognizer",
     "Gallery": "gallery",
     "NearestSubspace": "nearest",
@@ -43,6 +45,7 @@ def __dir__() -> list[str]:
 
 __all__ = [
     "PRESETS",
+    "Client",
     "FaceRecognizer",
     "Gallery",
     "LightproofError",

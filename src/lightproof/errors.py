@@ -7,10 +7,12 @@
         ├── BadParameter                   a setting outside its legal values
         │   └── GridDoesNotFit             patches that do not fit the image
         ├── BadImage                       pixels the method cannot use
+        │   ├── TooManyPixels              a picture larger than is unpacked
         │   ├── NoFace                     a photo in which no face was found
         │   └── SeveralFaces               a photo of several people where one is asked for
         ├── BadLabels                      names that do not match their images
         │   ├── UnknownPerson              a name nobody enrolled
+        │   ├── UnknownPhoto               a photo that somebody does not have
         │   ├── NameTaken                  a new name that somebody has already
         │   └── DuplicatePhoto             a photo that is enrolled under another name
         ├── unfitted.NotFitted             asked before ``fit`` or ``enroll``
@@ -74,6 +76,10 @@ class BadImage(UserError):
         super().__init__(f"{where} must be {legal}; got {got}.")
 
 
+class TooManyPixels(BadImage):
+    """A picture larger than is unpacked."""
+
+
 class NoFace(BadImage):
     """A photo in which no face was found."""
 
@@ -106,6 +112,20 @@ class UnknownPerson(BadLabels):
         hint = f" Did you mean {nearest[0]!r}?" if nearest else ""
         legal = f"one of the {len(known)} enrolled people ({shown})" if known else "somebody enrolled (there is nobody)"
         UserError.__init__(self, f"{what} must be {legal}; got {label!r}.{hint}")
+
+    @classmethod
+    def numbered(cls, number: int) -> UnknownPerson:
+        """Say that nobody has a number."""
+        error = cls.__new__(cls)
+        BadLabels.__init__(error, "The number of a person", "that of somebody enrolled", repr(number))
+        return error
+
+
+class UnknownPhoto(BadLabels):
+    """A photo that somebody does not have."""
+
+    def __init__(self, photo: object, name: str) -> None:
+        super().__init__("The number of a photo", f"that of a photo of {name!r}", repr(photo))
 
 
 class NameTaken(BadLabels):

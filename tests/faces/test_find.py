@@ -11,7 +11,7 @@ from sklearn.datasets import load_sample_image
 from lightproof.errors import BadImage
 from lightproof.faces import LOOKS, Face, align_by_eyes, cut, find, find_faces
 from lightproof.faces.pyramid import Pyramid
-from tests.scenes import as_photo, clutter, compose, darkened
+from tests.scenes import as_photo, clutter, compose, darkened, seat
 
 pytestmark = pytest.mark.usefixtures("photos_extra")
 
@@ -330,3 +330,12 @@ def test_what_is_no_grey_photo_is_refused(image, got):
     expected = rf"^`image` of find_faces must be a grey photo of shape \(h, w\), uint8; got {got}\.$"
     with pytest.raises(BadImage, match=expected):
         find_faces(image)
+
+
+def test_a_quick_look_finds_the_same_large_face_and_leaves_out_the_small():
+    large = compose(seat(1)[0], eye_distance=80)
+    [thorough], [quick] = find_faces(large.photo), find_faces(large.photo, quick=True)
+    assert quick == thorough
+    small = compose(seat(1)[0], size=(720, 960), eye_distance=24)
+    assert find_faces(small.photo)
+    assert find_faces(small.photo, quick=True) == []

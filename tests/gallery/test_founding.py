@@ -90,7 +90,7 @@ def test_rebuilt_from_kept_faces_is_enrolled_anew(store_place, tmp_path):
         gallery.calibrate(0.01)
         place = place_of(gallery)
         assert Gallery.rebuild(place, "robust") == 6
-        with pytest.raises(BadGallery, match="got a template of 'Ada' made with other parameters"):
+        with pytest.raises(BadGallery, match="got a template made with other parameters"):
             gallery.identify(photos[0, 0])
         with pytest.raises(BadGallery, match="templates that were made anew with other parameters meanwhile"):
             gallery.enroll("Dan", [face("Dan")])

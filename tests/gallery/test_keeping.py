@@ -113,9 +113,7 @@ def test_templates_of_other_parameters_are_not_imported(gallery, tmp_path):
     with new(tmp_path / "other.gallery") as other:
         enroll(other, "Dan")
         tamper(other, "parameters", "'old'")
-    with pytest.raises(
-        BadGallery, match=r"other\.gallery must be .* got a template of 'Dan' made with other parameters"
-    ):
+    with pytest.raises(BadGallery, match=r"other\.gallery must be .* got a template made with other parameters"):
         gallery.import_(tmp_path / "other.gallery")
     with new(tmp_path / "damaged.gallery") as damaged:
         enroll(damaged, "Dan")
@@ -127,7 +125,7 @@ def test_templates_of_other_parameters_are_not_imported(gallery, tmp_path):
 
 def test_templates_of_other_parameters_are_never_compared(gallery):
     tamper(gallery, "parameters", "'old'")
-    with pytest.raises(BadGallery, match="got a template of 'Ada' made with other parameters"):
+    with pytest.raises(BadGallery, match="got a template made with other parameters"):
         gallery.identify(face("Ada"))
 
 

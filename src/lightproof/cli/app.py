@@ -14,6 +14,7 @@ from lightproof.cli import evaluate as evaluating
 from lightproof.cli import forget as forgetting
 from lightproof.cli import gallery, photos, work
 from lightproof.cli import identify as identifying
+from lightproof.cli import serve as serving
 from lightproof.cli import sync as syncing
 from lightproof.cli import verify as verifying
 from lightproof.cli import watch as watching
@@ -45,6 +46,7 @@ app.command(epilog=syncing.EXIT_CODES, rich_help_panel=PEOPLE)(syncing.sync)
 app.command(epilog=gallery.EXIT_CODES, rich_help_panel=PEOPLE)(calibrate)
 app.command(epilog=gallery.EXIT_CODES, rich_help_panel=PEOPLE)(explain)
 app.command(epilog=watching.EXIT_CODES, rich_help_panel=PEOPLE)(watching.watch)
+app.command(epilog=serving.EXIT_CODES, rich_help_panel=PEOPLE)(serving.serve)
 app.command(epilog=gallery.EXIT_CODES, rich_help_panel=PEOPLE)(rebuild)
 app.command(epilog=gallery.EXIT_CODES, rich_help_panel=PEOPLE)(export)
 app.command("import", epilog=gallery.EXIT_CODES, rich_help_panel=PEOPLE)(import_)

@@ -31,6 +31,15 @@ EXTRAS: Final[dict[str, dict[str, str]]] = {
     "photos": {"ai-edge-litert": "ai_edge_litert.interpreter"},
     "postgres": {"psycopg": "psycopg"},
     "camera": {"opencv-python-headless": "cv2"},
+    "web": {
+        "fastapi": "fastapi",
+        "uvicorn": "uvicorn",
+        "httptools": "httptools",
+        "python-multipart": "python_multipart",
+        "prometheus-client": "prometheus_client",
+        "threadpoolctl": "threadpoolctl",
+    },
+    "client": {"httpx2": "httpx2"},
     "deep": {"torch": "torch", "pytorchcv": "pytorchcv"},
 }
 """Packages of each extra, and the module that shows whether one works; ``photos`` has a package of weights besides."""
@@ -39,6 +48,8 @@ NEEDED_FOR: Final = {
     "photos": "to find faces in photographs",
     "postgres": "to keep a gallery in PostgreSQL",
     "camera": "to watch a camera",
+    "web": "to serve a gallery",
+    "client": "to ask a service from Python",
     "deep": "to train networks, reproduce --deep",
 }
 

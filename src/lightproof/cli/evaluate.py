@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from contextlib import nullcontext
 from pathlib import Path
-from typing import Annotated, Any, Final, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Final, Literal
 
 import typer
 
@@ -20,10 +20,14 @@ from lightproof.cli.console import (
     write_rows,
 )
 from lightproof.cli.data import describe, load
-from lightproof.cli.gallery import Cropped, opened
+from lightproof.cli.gallery import Cropped, in_words, opened
 from lightproof.cli.photos import check_finding
 from lightproof.cli.work import stoppable
 from lightproof.errors import BadParameter
+from lightproof.experiments.tables import TextTable
+
+if TYPE_CHECKING:
+    from lightproof.evaluation import Counted, Within
 
 EXIT_CODES: Final = (
     "Exit codes: 0 there are figures, and what photos were left out is told on stderr; 1 nothing could be done, with a "
@@ -33,11 +37,19 @@ EXIT_CODES: Final = (
 USUAL: Final[dict[str, Any]] = {"preset": "robust", "photos": 1, "draws": 5}
 """How the folder's own people are tried if nobody says."""
 
+OUT: Final = Path("lightproof-evaluate")
+"""Where the report goes if nobody says."""
+
 
 def evaluate(
     folder: Annotated[
-        Path, typer.Argument(metavar="DIR", readable=False, help="A folder with a folder of photos for each person.")
-    ],
+        Path | None,
+        typer.Argument(
+            metavar="DIR",
+            readable=False,
+            help="A folder with a folder of photos for each person; a gallery alone is asked about its own photos.",
+        ),
+    ] = None,
     cropped: Cropped = False,
     preset: Annotated[
         Literal["robust", "fast"] | None, typer.Option(help="How faces are compared; robust if not given.")
@@ -56,7 +68,7 @@ def evaluate(
             help="Ask this gallery instead: whose name it does not have is a stranger. LIGHTPROOF_GALLERY is not used.",
         ),
     ] = None,
-    out: Annotated[Path, typer.Option(metavar="DIR", help="Folder for the report.")] = Path("lightproof-evaluate"),
+    out: Annotated[Path | None, typer.Option(metavar="DIR", help=f"Folder for the report; {OUT} if not given.")] = None,
     json_file: Annotated[
         Path | None,
         typer.Option("--json", metavar="FILE", help="Also write the figures to this file; - is stdout, and no tables."),
@@ -70,16 +82,35 @@ def evaluate(
     With --gallery nothing is enrolled, and one photo is enough. Give other photos than it was made of, or all are
     recognized. What nobody was asked about is shown as a dash.
 
+    A gallery without a folder is asked about its own photos: each is left out in turn, then its person altogether.
+
     Example: lightproof evaluate photos --photos 2
 
     Example: lightproof evaluate new-photos --gallery people.gallery
+
+    Example: lightproof evaluate --gallery people.gallery
     """
+    given: dict[str, Any] = {"preset": preset, "photos": photos, "draws": draws}
+    _check_given(gallery, given)
+    if folder is not None:
+        _evaluate_folder(folder, cropped, given, gallery, out or OUT, json_file)
+        return
+    if gallery is None:
+        legal = "a folder with a folder of photos for each person, unless --gallery is given"
+        raise BadParameter("evaluate", "DIR", legal, folder)
+    for name, value in (("cropped", cropped or None), ("out", out)):
+        if value is not None:
+            raise BadParameter("evaluate", name, "given with a folder of photos", value)
+    _evaluate_within(gallery, json_file)
+
+
+def _evaluate_folder(
+    folder: Path, cropped: bool, given: dict[str, Any], gallery: str | None, out: Path, json_file: Path | None
+) -> None:
     from lightproof.evaluation import FARS
     from lightproof.evaluation import evaluate as evaluated
     from lightproof.evaluation.report import evaluation_page, evaluation_tables, setting, summary
 
-    given: dict[str, Any] = {"preset": preset, "photos": photos, "draws": draws}
-    _check_given(gallery, given)
     check_rows_place(json_file)
     check_finding(cropped)
     check_folder(out)
@@ -107,3 +138,40 @@ def _check_given(gallery: str | None, given: dict[str, Any]) -> None:
     for name, value in given.items():
         if gallery is not None and value is not None:
             raise BadParameter("evaluate", name, "given without --gallery", value)
+
+
+def _evaluate_within(gallery: str, json_file: Path | None) -> None:
+    """Ask a gallery about its own photos."""
+    from lightproof.evaluation import evaluate_within
+
+    check_rows_place(json_file)
+    with stoppable(lambda: "Nothing was written."), opened(gallery) as known:
+        found = evaluate_within(known, progress=bar("asking the gallery"))
+        write_rows(json_file, found.rows())
+    if json_file != STDOUT:
+        in_words(found.note)
+        show(_table(found))
+
+
+def _table(found: Within) -> TextTable:
+    head = ["light", "photos", "named", "found", "strangers", "let in"]
+    lines = [
+        [one.words, str(one.named.of), _cell(one.named), _cell(one.found), str(one.strangers.of), _cell(one.strangers)]
+        for one in found.lights
+    ]
+    note = (
+        "Named: left out of the photos of its person, the best match is the right one, %. Found: and accepted at the "
+        f"threshold that the gallery uses, meant to let in {100 * found.far:g} % of strangers. Let in: a stranger's, "
+        "with its person left out, and taken for somebody else, %. In brackets: 95 % intervals, with people drawn "
+        "again and not photos. A dash: not available, since there was nothing to ask."
+    )
+    return TextTable("Own photos, each left out in turn", head, lines, note)
+
+
+def _cell(photos: Counted) -> str:
+    if photos.share is None:
+        return "-"
+    share = f"{100 * photos.share:.1f}"
+    if photos.low is None or photos.high is None:
+        return share
+    return f"{share} [{100 * photos.low:.1f}, {100 * photos.high:.1f}]"

@@ -3,5 +3,18 @@
 from lightproof.evaluation.evaluate import FARS, Evaluation, KnownPeople, evaluate
 from lightproof.evaluation.figures import Curves, Figure
 from lightproof.evaluation.mistakes import Mistake
+from lightproof.evaluation.within import Counted, InLight, Within, evaluate_within
 
-__all__ = ["FARS", "Curves", "Evaluation", "Figure", "KnownPeople", "Mistake", "evaluate"]
+__all__ = [
+    "FARS",
+    "Counted",
+    "Curves",
+    "Evaluation",
+    "Figure",
+    "InLight",
+    "KnownPeople",
+    "Mistake",
+    "Within",
+    "evaluate",
+    "evaluate_within",
+]

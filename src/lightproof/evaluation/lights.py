@@ -36,6 +36,11 @@ def light_groups(faces: FaceSet, progress: Progress = iter) -> NDArray[np.str_]:
     for i in progress(list(unsaid)) if len(unsaid) else ():
         seen = diagnose(faces.images[i])
         azimuths[i], elevations[i] = (np.nan if angle is None else angle for angle in (seen.azimuth, seen.elevation))
+    return groups_of(azimuths, elevations)
+
+
+def groups_of(azimuths: Floats, elevations: Floats) -> NDArray[np.str_]:
+    """Name the group of each light, by its direction in degrees; nan is one that cannot be read."""
     aside = degrees_aside(azimuths, elevations)
     known = [np.isnan(aside), aside <= FRONT, aside <= SIDE]
     return np.select(known, ["unknown", "front", "side"], "hard")

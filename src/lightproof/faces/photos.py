@@ -42,7 +42,13 @@ class Portrait:
 
 
 def read_portrait(
-    source: File | NDArray[np.uint8], *, cropped: bool = False, several: str = "largest", where: str | None = None
+    source: File | NDArray[np.uint8],
+    *,
+    cropped: bool = False,
+    several: str = "largest",
+    where: str | None = None,
+    quick: bool = False,
+    most_pixels: int | None = None,
 ) -> Portrait:
     """Read a picture, find the face in it and cut it out.
 
@@ -56,6 +62,10 @@ def read_portrait(
         What to do about several faces: take the largest, or say that there are several.
     where : str, optional
         What the picture is called in a message; the path where there is one.
+    quick : bool
+        Look for large faces only; see :func:`~lightproof.faces.find_faces`.
+    most_pixels : int, optional
+        A larger file is refused; see :func:`~lightproof.pixels.read_grey`.
 
     Returns
     -------
@@ -64,8 +74,8 @@ def read_portrait(
     if several not in SEVERAL:
         raise BadParameter("read_portrait", "several", f"one of {', '.join(map(repr, SEVERAL))}", several)
     if cropped:
-        return Portrait(_photo(source, where), None, 1)
-    portrait = next(read_portraits(source, where=where))
+        return Portrait(_photo(source, where, most_pixels), None, 1)
+    portrait = next(_portraits(source, where, quick, most_pixels))
     if several == "refuse" and portrait.n_faces > 1:
         raise SeveralFaces(_name(source, where), portrait.n_faces)
     return portrait
@@ -84,16 +94,22 @@ def read_portraits(source: File | NDArray[np.uint8], *, where: str | None = None
     ------
     Portrait
     """
-    photo = _photo(source, where)
-    faces = find_faces(photo)
+    yield from _portraits(source, where)
+
+
+def _portraits(
+    source: File | NDArray[np.uint8], where: str | None, quick: bool = False, most_pixels: int | None = None
+) -> Iterator[Portrait]:
+    photo = _photo(source, where, most_pixels)
+    faces = find_faces(photo, quick=quick)
     if not faces:
         raise NoFace(_name(source, where), tuple(LOOKS), max(NEAREST_FOUND, round(max(photo.shape) * SMALLEST)))
     for face in faces:
         yield Portrait(cut(photo, face, FACE_SIZE), face, len(faces))
 
 
-def _photo(source: File | NDArray[np.uint8], where: str | None) -> NDArray[np.uint8]:
-    return source if isinstance(source, np.ndarray) else read_grey(source, where=where)
+def _photo(source: File | NDArray[np.uint8], where: str | None, most_pixels: int | None) -> NDArray[np.uint8]:
+    return source if isinstance(source, np.ndarray) else read_grey(source, where=where, most_pixels=most_pixels)
 
 
 def _name(source: File | NDArray[np.uint8], where: str | None) -> str:

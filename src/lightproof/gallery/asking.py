@@ -15,6 +15,7 @@ from lightproof.gallery.register import Register
 from lightproof.gallery.taking import Face, Photo, called, light_of, take, way_of
 from lightproof.matcher import Matcher
 from lightproof.store import Person, Store
+from lightproof.strangers import check_far
 from lightproof.types import is_whole
 
 
@@ -81,14 +82,24 @@ class Asking:
         """
         if (other is None) == (person is None):
             raise BadParameter("verify", "other", "given unless `person` is", other)
+        if far is not None:
+            check_far("verify", far)
+        first = take(photo, cropped, called(photo, 0))
+        second = None if other is None else take(other, cropped, called(other, 1))
+        return self.verify_faces(first, second, person=person, far=far)
+
+    def verify_faces(
+        self, face: Face, other: Face | None = None, *, person: str | None = None, far: float | None = None
+    ) -> Verification:
+        """Tell whether a face is that of another photo, or of somebody enrolled; see :meth:`verify`."""
         known = self.calibration()
         asked = comparing.far_asked("verify", far, known)
-        probe = take(photo, cropped, called(photo, 0))
         if other is not None:
-            found = comparing.with_photo(probe, take(other, cropped, called(other, 1)), self.matcher)
+            found = comparing.with_photo(face, other, self.matcher)
+        elif person is not None:
+            found = comparing.with_person(face, person, self.everybody(), self.matcher, known)
         else:
-            assert person is not None
-            found = comparing.with_person(probe, person, self.everybody(), self.matcher, known)
+            raise BadParameter("verify", "other", "given unless `person` is", other)
         return comparing.verdict(found, asked)
 
     def explain(
@@ -106,10 +117,15 @@ class Asking:
         cropped : bool
             Whether the file is a face already.
         """
+        if not len(self.everybody()):
+            raise UnknownPerson(person, [], what="The person")
+        return self.explain_face(take(photo, cropped), person, against)
+
+    def explain_face(self, face: Face, person: str | None = None, against: str | None = None) -> Explanation:
+        """Show which patches of a face speak for somebody; see :meth:`explain`."""
         people = self.everybody()
         if not len(people):
             raise UnknownPerson(person, [], what="The person")
-        face = take(photo, cropped)
         if person is None:
             person = comparing.candidates(face, people, self.matcher, self.calibration())[0].name
         other = None if against is None else comparing.among(people, against)
@@ -134,6 +150,10 @@ class Asking:
     def lights(self, name: str) -> list[tuple[float, float] | None]:
         """Azimuth and elevation of the light on each photo of somebody; None where it cannot be told."""
         return [light_of(photo.light, self.place) for photo in self._store.photos(name)]
+
+    def is_current(self) -> bool:
+        """Whether the templates are still those of when it was opened; after a rebuild it must be opened again."""
+        return self._store.facts().get("parameters") == self._way.parameters
 
     def leftover(self) -> str | None:
         """Say in one sentence what may be left of what was forgotten, and until when; None if nothing is.

@@ -6,14 +6,15 @@ import json
 import math
 from collections.abc import Container, Iterator, Sequence
 from dataclasses import asdict, dataclass
+from itertools import groupby
 from typing import Final, Self
 
 import numpy as np
 
 from lightproof.enrolled import Enrolled
 from lightproof.errors import BadGallery
-from lightproof.evidence import Evidence
-from lightproof.gallery.taking import lights_of
+from lightproof.evidence import Evidence, joined_evidence
+from lightproof.gallery.taking import light_of
 from lightproof.gallery.templates import decode
 from lightproof.matcher import Matcher
 from lightproof.pixels import read_grey
@@ -110,18 +111,53 @@ def best_of_others(matcher: Matcher, people: Enrolled, store: Store, names: Cont
     place = {name: i for i, name in enumerate(people.names)}
     for person, photos, _ in store.templates(faces=True):
         if person.name in names and person.name in place and photos:
-            evidence = _evidence(matcher, people, photos[0], rng, store.place)
+            evidence = _evidence_relit(matcher, people, photos[0], rng, store.place)
             others = np.delete(evidence.people, place[person.name], axis=1)
             yield leads(Evidence(others, evidence.cohort)).max(axis=1)
 
 
-def _evidence(matcher: Matcher, people: Enrolled, photo: NewPhoto, rng: np.random.Generator, gallery: str) -> Evidence:
-    """What a photo says, and its relit copies; of a face that is not kept the template stands in for it."""
+def evidence_of_photos(matcher: Matcher, people: Enrolled, photos: Sequence[NewPhoto], gallery: str) -> Evidence:
+    """What photos that are kept say, in their order; of a face that is not kept the template stands in for it.
+
+    Parameters
+    ----------
+    matcher : Matcher
+    people : Enrolled
+    photos : sequence of NewPhoto
+        One or more.
+    gallery : str
+        Its place, for the message.
+    """
+    said = []
+    for kept, some in groupby(((photo, _kept_face(photo)) for photo in photos), key=lambda pair: pair[1] is not None):
+        pairs = list(some)
+        if kept:
+            said.append(matcher.compare([face for _, face in pairs if face is not None], people))
+        else:
+            said.append(_evidence_of_templates(matcher, people, [photo for photo, _ in pairs], gallery))
+    return joined_evidence(said)
+
+
+def _kept_face(photo: NewPhoto) -> Array | None:
+    face = None if photo.face is None else read_grey(photo.face, where="a kept face")
+    # Shades that lay close together may have become one when the face was written down: nothing is left to compare.
+    return None if face is None or face.min() == face.max() else face
+
+
+def _evidence_of_templates(matcher: Matcher, people: Enrolled, photos: Sequence[NewPhoto], gallery: str) -> Evidence:
+    templates = [decode(photo.template, matcher, gallery) for photo in photos]
+    views = zip(*(template.spans for template in templates), strict=True)
+    own = [np.stack([spans.directions[:, 0] for spans in view]).astype(matcher.settings["dtype"]) for view in views]
+    lights = np.array([light_of(photo.light, gallery) or (np.nan, np.nan) for photo in photos])
+    return matcher.compare_vectors(own, lights, people)
+
+
+def _evidence_relit(
+    matcher: Matcher, people: Enrolled, photo: NewPhoto, rng: np.random.Generator, gallery: str
+) -> Evidence:
+    """What a photo says, and its relit copies if the face is kept."""
     if photo.face is None:
-        spans = decode(photo.template, matcher, gallery).spans
-        lights = np.array([*lights_of([photo], gallery), (np.nan, np.nan)])[:1]
-        own = [view.directions[:, 0][None].astype(matcher.settings["dtype"]) for view in spans]
-        return matcher.compare_vectors(own, lights, people)
+        return evidence_of_photos(matcher, people, [photo], gallery)
     face = read_grey(photo.face, where="a kept face")
     return matcher.compare([copy for copy in (face, *relit_copies(face, rng)) if copy.min() < copy.max()], people)
 

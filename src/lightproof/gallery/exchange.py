@@ -32,6 +32,8 @@ def export(source: Store, place: str | PathLike[str], *, progress: Progress) -> 
 
 def _copied(view: View, change: Change) -> Iterable[str]:
     for person, photos, span in view.templates(faces=True):
+        if not photos:
+            change.add_person(person.name)
         change.add_photos(person.name, photos)
         if span is not None:
             change.set_span(person.name, span)
@@ -65,6 +67,8 @@ def _added(view: View, change: Change, way: Way) -> Iterable[str]:
     for person, photos, span in view.templates(faces=True):
         _check(person, photos, span, way, view.place)
         kept = photos if way.keep else [replace(photo, face=None) for photo in photos]
+        if not kept and person.name not in here:
+            change.add_person(person.name)
         added = change.add_photos(person.name, kept)
         if person.name not in here and span is not None:
             change.set_span(person.name, span)
@@ -77,7 +81,7 @@ def _check(person: Person, photos: Sequence[NewPhoto], span: bytes | None, way: 
     """Refuse to take over what could not be compared."""
     for photo in photos:
         if photo.parameters != way.parameters:
-            raise BadGallery(place, f"a template of {person.name!r} made with other parameters")
+            raise BadGallery(place, "a template made with other parameters")
         decode(photo.template, way.matcher, place)
         light_of(photo.light, place)
     if span is not None:

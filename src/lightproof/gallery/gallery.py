@@ -8,7 +8,7 @@ from os import PathLike
 from typing import Self
 
 from lightproof.agreement import mutual_agreement
-from lightproof.errors import BadGallery, BadLabels
+from lightproof.errors import BadGallery, BadLabels, UnknownPhoto
 from lightproof.gallery import calibration, exchange, folders, founding
 from lightproof.gallery.asking import Asking
 from lightproof.gallery.calibration import FAR, Calibration
@@ -16,7 +16,7 @@ from lightproof.gallery.progress import Progress, silent
 from lightproof.gallery.sifting import FolderReport
 from lightproof.gallery.taking import Face, Photo, called, check_parameters, join_again, listed, photos_of, take
 from lightproof.matcher import preset_settings
-from lightproof.store import Store, check_name
+from lightproof.store import Person, Removed, Store, check_name
 from lightproof.strangers import check_far
 
 
@@ -129,18 +129,44 @@ class Gallery(Asking):
         name = check_name(name)
         return self.enroll_faces(name, [take(one, cropped, called(one, i)) for i, one in enumerate(listed(photos))])
 
-    def enroll_faces(self, name: str, faces: Sequence[Face]) -> int:
-        """Enroll faces that are cut out already; see :meth:`enroll`."""
-        name = check_name(name)
+    def enroll_faces(self, who: str | int, faces: Sequence[Face]) -> int:
+        """Enroll faces that are cut out already; see :meth:`enroll`.
+
+        Parameters
+        ----------
+        who : str or int
+            A name, or the number of somebody who is there, whatever they are called by now.
+        faces : sequence of Face
+        """
+        who = who if isinstance(who, int) else check_name(who)
         if not faces:
-            raise BadLabels(f"Person {name!r}", "enrolled with at least one photo", "none")
+            raise BadLabels(f"Person {who!r}", "enrolled with at least one photo", "none")
         made = photos_of(list({face.hash: face for face in faces}.values()), self._way)
         with self._store.writing() as change:
             check_parameters(change, self._way)
+            name = change.person(who).name if isinstance(who, int) else who
             added = change.add_photos(name, made)
             if added.added:
                 join_again(change, [name], self._way)
         return added.added
+
+    def add_person(self, name: str, faces: Sequence[Face] = ()) -> Person:
+        """Enter somebody new, whose name nobody may have; without a photo nobody is taken for them.
+
+        Parameters
+        ----------
+        name : str
+        faces : sequence of Face
+            Cut out already; all of them are enrolled, or none and nobody.
+        """
+        name = check_name(name)
+        made = photos_of(list({face.hash: face for face in faces}.values()), self._way)
+        with self._store.writing() as change:
+            check_parameters(change, self._way)
+            change.add_person(name)
+            change.add_photos(name, made)
+            join_again(change, [name], self._way)
+            return change.person(name)
 
     def enroll_folder(
         self,
@@ -199,13 +225,13 @@ class Gallery(Asking):
         plan, way = folders.plan(folder, retry, syncing=True), replace(self._way, cropped=cropped)
         return folders.enroll(self._store, plan, way, dry_run, jobs, progress)
 
-    def rename(self, old: str, new: str) -> None:
-        """Give somebody another name, which nobody may have."""
+    def rename(self, old: str | int, new: str) -> None:
+        """Give somebody, known by name or by number, another name, which nobody may have."""
         with self._store.writing() as change:
-            change.rename(old, new)
+            change.rename(change.person(old).name, new)
 
-    def forget(self, *names: str) -> int:
-        """Remove people, all of them or none; return how many photos were theirs.
+    def forget(self, *people: str | int) -> int:
+        """Remove people, by name or by number, all of them or none; return how many photos were theirs.
 
         Nobody else's template or distance changes: the gallery answers as if they had never been there. What
         calibration found out with their help goes too; the rate that was asked for stays. Somebody whose photos were
@@ -215,10 +241,29 @@ class Gallery(Asking):
         see :meth:`leftover`.
         """
         with self._store.writing() as change:
+            names = [who if isinstance(who, str) else change.person(who).name for who in people]
             photos = sum(change.forget(name).photos for name in names)
             if photos:
                 calibration.unlearn(change)
         return photos
+
+    def remove_photos(self, who: str | int, photos: Sequence[int]) -> Removed:
+        """Remove photos of somebody, by their numbers, all of them or none; with the last one the person goes too.
+
+        What is said of :meth:`forget` holds for them.
+        """
+        with self._store.writing() as change:
+            check_parameters(change, self._way)
+            person = change.person(who)
+            hashes = {photo.id: photo.hash for photo in change.photos(person.id)}
+            for number in photos:
+                if number not in hashes:
+                    raise UnknownPhoto(number, person.name)
+            removed = change.remove_photos([hashes[number] for number in photos])
+            if removed.photos:
+                calibration.unlearn(change)
+                join_again(change, [] if removed.people else [person.name], self._way)
+        return removed
 
     def calibrate(self, far: float = FAR, *, progress: Progress = silent) -> Calibration:
         """Find out how well strangers do here, and set the share of them that may be accepted.

@@ -44,6 +44,9 @@ class Register:
             names = {person.id: person.name for person in view.people()}
             known = {number: kept for number, kept in self._templates.items() if number in names}
             for person, photos, span in view.templates(since=self._revision):
+                if not photos:  # somebody who was entered before there was a photo
+                    known.pop(person.id, None)
+                    continue
                 known[person.id] = (person.name, self._template(person.name, photos, span))
         ordered: dict[Hashable, Template] = {
             names[number]: known[number][1] for number in sorted(known, key=names.__getitem__)
@@ -54,7 +57,7 @@ class Register:
     def _template(self, name: str, photos: list[NewPhoto], span: bytes | None) -> Template:
         for photo in photos:
             if photo.parameters != self._way.parameters:
-                raise BadGallery(self._store.place, f"a template of {name!r} made with other parameters")
+                raise BadGallery(self._store.place, "a template made with other parameters")
         return replace(self._joined(photos, span), lights=lights_of(photos, self._store.place))
 
     def _joined(self, photos: list[NewPhoto], span: bytes | None) -> Template:

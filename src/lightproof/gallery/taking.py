@@ -13,7 +13,7 @@ import numpy as np
 
 from lightproof.enrolled import Template
 from lightproof.errors import BadGallery, BadImage, UserError
-from lightproof.faces import FACE_SIZE, File, read_portrait
+from lightproof.faces import FACE_SIZE, File, Portrait, read_portrait
 from lightproof.faces.networks import DETECTOR
 from lightproof.gallery.templates import decode, encode, parameters_of, written
 from lightproof.images import check_images, refuse_blank, to_bytes
@@ -98,9 +98,13 @@ def take(photo: Photo, cropped: bool = False, where: str | None = None) -> Face:
 
 def taken(contents: bytes, where: str, cropped: bool) -> Face:
     """Cut the face out of a photo whose contents are there."""
-    image = read_portrait(contents, cropped=cropped, where=where).image
-    refuse_even(image, where)
-    return Face(hash_of(contents), where, image)
+    return face_of(read_portrait(contents, cropped=cropped, where=where), contents, where)
+
+
+def face_of(portrait: Portrait, contents: bytes, where: str) -> Face:
+    """Take a face that was cut out of a photo with these contents."""
+    refuse_even(portrait.image, where)
+    return Face(hash_of(contents), where, portrait.image)
 
 
 def refuse_even(image: Array, where: str) -> None:

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from PIL import Image, UnidentifiedImageError
 
-from lightproof.errors import BadImage
+from lightproof.errors import BadImage, TooManyPixels
 from lightproof.pixels import jpeg, png, pnm, tiff, webp
 from lightproof.pixels.files import READABLE, contents_of, in_one_line
 from lightproof.pixels.formats import format_of
@@ -18,7 +18,9 @@ from lightproof.pixels.quiet import quiet, silence_libtiff
 from lightproof.pixels.upright import upright
 
 
-def read_grey(source: Path | str | bytes, *, where: str | None = None) -> NDArray[np.uint8]:
+def read_grey(
+    source: Path | str | bytes, *, where: str | None = None, most_pixels: int | None = None
+) -> NDArray[np.uint8]:
     """Read an image file as grey values, turned upright where the file says how it was held.
 
     JPEG, PNG, WebP, TIFF, BMP, GIF, PBM, PGM, PPM and PFM, whatever the name ends with; of an animation the first
@@ -32,6 +34,8 @@ def read_grey(source: Path | str | bytes, *, where: str | None = None) -> NDArra
         The path of a file, or the contents of one.
     where : str, optional
         What an error calls the picture; the path, or "the picture" for contents.
+    most_pixels : int, optional
+        A larger picture is refused before it is unpacked; one of more than 120 million in any case.
 
     Returns
     -------
@@ -41,18 +45,18 @@ def read_grey(source: Path | str | bytes, *, where: str | None = None) -> NDArra
     contents, where = contents_of(source, where)
     try:
         with quiet():
-            return _decoded(contents, where)
+            return _decoded(contents, where, most_pixels)
     except BadImage:
         raise
     except Image.DecompressionBombError:
-        raise BadImage(where, size_limit(), "many more") from None
+        raise TooManyPixels(where, size_limit(), "many more") from None
     except UnidentifiedImageError:  # its own words name an address in memory
         raise BadImage(where, READABLE, "a broken header") from None
     except Exception as problem:  # decoders meet a broken file with almost any error
         raise BadImage(where, READABLE, _said(problem)) from None
 
 
-def _decoded(contents: bytes, where: str) -> NDArray[np.uint8]:
+def _decoded(contents: bytes, where: str, most: int | None) -> NDArray[np.uint8]:
     kind = format_of(contents, where)
     if kind == "JPEG":
         jpeg.check_work(contents, where)
@@ -60,14 +64,14 @@ def _decoded(contents: bytes, where: str) -> NDArray[np.uint8]:
         silence_libtiff()
         tiff.check_directories(contents)
     if kind == "WEBP":
-        check_size(*webp.size_of(contents), contents, where)
+        check_size(*webp.size_of(contents), contents, where, most)
     if kind == "PPM":
-        bare = pnm.bare_grey(contents, where)
+        bare = pnm.bare_grey(contents, where, most)
         if bare is not None:
             return bare
         contents = pnm.without_comments(contents, where)
     with Image.open(Stream(contents), formats=[kind]) as image:
-        check_size(*image.size, contents, where)
+        check_size(*image.size, contents, where, most)
         check_gaps(image)
         if kind == "PNG":
             png.check_sums(contents)

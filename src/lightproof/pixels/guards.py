@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from PIL import ExifTags
 
-from lightproof.errors import BadImage
+from lightproof.errors import BadImage, TooManyPixels
 from lightproof.pixels.files import READABLE
 
 MOST_PIXELS: Final = 120_000_000
@@ -47,17 +47,26 @@ class Stream(io.BytesIO):
         return got
 
 
-def size_limit() -> str:
+def size_limit(most: int | None = None) -> str:
     """Say how large a picture may be.
+
+    Parameters
+    ----------
+    most : int, optional
+        Pixels, where that is fewer than anywhere.
 
     Returns
     -------
     str
     """
-    return f"a picture of at most {MOST_PIXELS} pixels and {MOST_SIDE} a side"
+    return f"a picture of at most {_limit(most)} pixels and {MOST_SIDE} a side"
 
 
-def check_size(width: int, height: int, contents: bytes, where: str) -> None:
+def _limit(most: int | None) -> int:
+    return MOST_PIXELS if most is None else min(most, MOST_PIXELS)
+
+
+def check_size(width: int, height: int, contents: bytes, where: str, most: int | None = None) -> None:
     """Refuse a picture that is too large, or much too large for its file.
 
     Parameters
@@ -68,9 +77,11 @@ def check_size(width: int, height: int, contents: bytes, where: str) -> None:
         The whole file.
     where : str
         What an error calls it.
+    most : int, optional
+        Pixels it may have, where that is fewer than anywhere.
     """
-    if width * height > MOST_PIXELS or max(width, height) > MOST_SIDE:
-        raise BadImage(where, size_limit(), f"{height} x {width}")
+    if width * height > _limit(most) or max(width, height) > MOST_SIDE:
+        raise TooManyPixels(where, size_limit(most), f"{height} x {width}")
     if width * height > max(_PACKED_FREELY, _PIXELS_PER_BYTE * len(contents)):
         raise BadImage(where, READABLE, f"{height} x {width} pixels in {len(contents)} bytes")
 

@@ -18,7 +18,7 @@ _MOST_TEXT: Final = 8 * 2**20  # bytes of a picture written as text, which is sl
 _BARE: Final = re.compile(rb"P5\s{1,9}(\d{1,5})\s{1,9}(\d{1,5})\s{1,9}255\s")
 
 
-def bare_grey(contents: bytes, where: str) -> NDArray[np.uint8] | None:
+def bare_grey(contents: bytes, where: str, most: int | None) -> NDArray[np.uint8] | None:
     """Read a file of grey bytes under a plain header, as most data sets of faces come.
 
     Parameters
@@ -27,6 +27,8 @@ def bare_grey(contents: bytes, where: str) -> NDArray[np.uint8] | None:
         The whole file.
     where : str
         What an error calls it.
+    most : int, optional
+        Pixels it may have, where that is fewer than anywhere.
 
     Returns
     -------
@@ -37,7 +39,7 @@ def bare_grey(contents: bytes, where: str) -> NDArray[np.uint8] | None:
     if not head:
         return None
     width, height = map(int, head.groups())
-    check_size(width, height, contents, where)
+    check_size(width, height, contents, where, most)
     if not 0 < width * height <= len(contents) - head.end():
         return None
     return np.frombuffer(contents, np.uint8, width * height, head.end()).reshape(height, width).copy()

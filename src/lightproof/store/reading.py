@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
 from difflib import get_close_matches
 from itertools import islice
@@ -17,6 +18,9 @@ from lightproof.store.schema import facts, people, photos, refused
 
 AT_ONCE: Final = 128
 """Photos whose templates are in memory together, unless one person has more."""
+
+NUMBERS: Final = range(1, 2**63)
+"""What a database counts with."""
 
 IN_ONE_QUESTION: Final = 900
 """Values that one statement looks for; databases limit them."""
@@ -75,11 +79,44 @@ class View:
         """Everybody, sorted by name."""
         return self._people(_PEOPLE)
 
-    def person(self, name: str) -> Person:
-        """Find one person; :class:`~lightproof.errors.UnknownPerson` names those who are called nearly so."""
-        wanted = check_name(name)
-        for found in self._people(_PEOPLE.where(people.c.name == wanted)):
-            return found
+    def some_people(self, after: str | None, most: int, part: str | None = None) -> tuple[list[Person], int]:
+        """Those whose name comes after another one, sorted by name.
+
+        Parameters
+        ----------
+        after : str, optional
+            The last name that was seen; from the first one on if not given.
+        most : int
+            How many at most.
+        part : str, optional
+            Only people whose name contains this; capitals do not matter, where they are ASCII.
+
+        Returns
+        -------
+        people : list of Person
+        total : int
+            How many there are in all, before and after.
+        """
+        composed = storable(unicodedata.normalize("NFC", part or ""))
+        wanted = [people.c.name.icontains(composed, autoescape=True)] if composed else []
+        total: int = self._rows(select(func.count()).select_from(people).where(*wanted), (int,))[0][0]
+        if after is not None:
+            wanted.append(people.c.name > storable(after))
+        return self._people(_PEOPLE.where(*wanted).limit(most)), total
+
+    def person(self, who: str | int) -> Person:
+        """Find one person, by name or by number.
+
+        :class:`~lightproof.errors.UnknownPerson` names those who are called nearly so.
+        """
+        if isinstance(who, int):
+            found = self._people(_PEOPLE.where(people.c.id == who)) if who in NUMBERS else []
+            if not found:
+                raise UnknownPerson.numbered(who)
+            return found[0]
+        wanted = check_name(who)
+        for one in self._people(_PEOPLE.where(people.c.name == wanted)):
+            return one
         raise self._unknown(wanted)
 
     def kept_of(self, name: str) -> Forgotten:
@@ -102,7 +139,7 @@ class View:
         """What the people with these numbers are called now."""
         return dict(self._among(select(people.c.id, people.c.name), people.c.id, ids, (int, str)))
 
-    def photos(self, name: str | None = None, *, folder: str | None = None) -> list[Photo]:
+    def photos(self, name: str | int | None = None, *, folder: str | None = None) -> list[Photo]:
         """List the photos of one person, or of all, or those that came from a folder; sorted by name, then by hash."""
         table = photos.c
         # The length is read off without reading the picture.

@@ -163,17 +163,17 @@ class Store:
         with self.reading() as view:
             return view.people()
 
-    def person(self, name: str) -> Person:
+    def person(self, who: str | int) -> Person:
         """See :meth:`View.person`."""
         with self.reading() as view:
-            return view.person(name)
+            return view.person(who)
 
     def kept_of(self, name: str) -> Forgotten:
         """See :meth:`View.kept_of`."""
         with self.reading() as view:
             return view.kept_of(name)
 
-    def photos(self, name: str | None = None, *, folder: str | None = None) -> list[Photo]:
+    def photos(self, name: str | int | None = None, *, folder: str | None = None) -> list[Photo]:
         """See :meth:`View.photos`."""
         with self.reading() as view:
             return view.photos(name, folder=folder)

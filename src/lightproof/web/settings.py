@@ -1,0 +1,124 @@
+"""What a service is started with, and what it takes at most."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from typing import Final
+
+from lightproof.errors import BadParameter
+from lightproof.types import is_whole
+
+LOOPBACK: Final = frozenset({"127.0.0.1", "::1", "localhost"})
+"""Addresses that nobody else can reach."""
+
+SHORTEST_TOKEN: Final = 16
+"""Letters of a token; shorter ones can be guessed."""
+
+MIB: Final = 2**20
+
+SHARE: Final = 2
+"""One address may fill half of the room for requests."""
+
+
+@dataclass(frozen=True)
+class Limits:
+    """What is taken at most, in one request and at one time.
+
+    Attributes
+    ----------
+    photo_bytes, photo_pixels : int
+        Of one photo.
+    photos : int
+        In one request.
+    body_bytes, import_bytes : int
+        Length of a request, and of one that brings a gallery.
+    held_bytes : int
+        Of all requests that are being received or worked on.
+    waiting : int
+        Requests that wait for their turn; more are told to come back later.
+    rate : float
+        Requests a second that one address may send for long; 0 is no limit. At once it may be five times as many.
+    guesses : int
+        Wrong tokens a minute from one address.
+    idle_seconds : float
+        How long a sender may pause.
+    slow_bytes : int
+        What a sender must send in that time, at least.
+    job_seconds : float
+        How long the work on one photo may take.
+    """
+
+    photo_bytes: int = 24 * MIB
+    photo_pixels: int = 25_000_000
+    photos: int = 50
+    body_bytes: int = 64 * MIB
+    import_bytes: int = 1024 * MIB
+    held_bytes: int = 256 * MIB
+    waiting: int = 64
+    rate: float = 100.0
+    guesses: int = 10
+    idle_seconds: float = 10.0
+    slow_bytes: int = 16 * 1024
+    job_seconds: float = 60.0
+
+    def __post_init__(self) -> None:
+        # Whoever may send so much must not find that there is never room for it.
+        if self.held_bytes < SHARE * self.body_bytes:
+            raise BadParameter("serve", "held_bytes", f"{SHARE} times `body_bytes` or more", self.held_bytes)
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What a service is started with.
+
+    Attributes
+    ----------
+    gallery : str
+        A file or a database, which is there.
+    token : str or None
+        What callers must know.
+    names : tuple of str
+        Host names that the service may be called by, besides its addresses.
+    workers : int
+        Processes that compare faces.
+    audit : str or None
+        The file that audit lines go to; stderr if None.
+    wait : float
+        Seconds to wait for other writers.
+    limits : Limits
+    """
+
+    gallery: str
+    token: str | None = None
+    names: tuple[str, ...] = ()
+    workers: int = 1
+    audit: str | None = None
+    wait: float = 30.0
+    limits: Limits = Limits()
+
+    def __post_init__(self) -> None:
+        if not is_whole(self.workers, 1):
+            raise BadParameter("serve", "workers", "a whole number of at least 1", self.workers)
+        if self.token is not None:
+            check_token(self.token)
+
+
+def check_token(token: str) -> str:
+    """Refuse a token that is easily guessed, or that no header can hold; it is not repeated in the message."""
+    if len(token) < SHORTEST_TOKEN or not token.isascii() or not token.isprintable() or " " in token:
+        legal = f"{SHORTEST_TOKEN} or more ASCII letters and signs without spaces"
+        raise BadParameter("serve", "token", legal, f"{len(token)} letters")
+    return token
+
+
+def check_host(host: str, token: str | None) -> None:
+    """Refuse to be reached from elsewhere without a token."""
+    if host not in LOOPBACK and token is None:
+        legal = "127.0.0.1, ::1 or localhost where there is no token (LIGHTPROOF_TOKEN or --token-file)"
+        raise BadParameter("serve", "host", legal, host)
+
+
+def usual_workers() -> int:
+    """How many processes compare faces if nobody says: one for each core, up to four."""
+    return min(len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1, 4)
