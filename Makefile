@@ -7,7 +7,8 @@ BIN = $(VENV)/bin
 # photos needs is there in any case, without the half gigabyte that ogm-vision asks for: only its file of weights is used.
 # The small extra postgres is there too; its tests use PostgreSQL's programs where they are installed, or LIGHTPROOF_POSTGRES.
 EXTRAS ?= dev
-# Tests wait for servers and browsers, too: a few more processes than cores do no harm.
+# Tests wait for servers and browsers, too: a few more processes than cores do no harm. Files keep their order, because those
+# of few tests take longest: put last they would leave most processes idle.
 JOBS ?= auto
 
 .PHONY: setup demo test lint bench clean
@@ -24,7 +25,7 @@ demo: setup
 	$(BIN)/lightproof demo
 
 test: setup
-	OMP_NUM_THREADS=1 $(BIN)/python -m pytest --numprocesses $(JOBS) --dist loadfile
+	OMP_NUM_THREADS=1 $(BIN)/python -m pytest --numprocesses $(JOBS) --dist loadfile --no-loadscope-reorder
 
 lint: setup
 	$(BIN)/ruff check .
