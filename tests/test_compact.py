@@ -103,9 +103,17 @@ def test_lapack_is_asked_where_the_fast_way_is_not_sure(rng, monkeypatch, make, 
     asked = count_asked(monkeypatch)
     found = compact_spans(samples, 3, nothing(20))
     assert sum(asked) == n_asked
-    for one, other in zip(found, expected, strict=True):
-        assert_array_equal(one.own, other.own)
+    for one, other, photos in zip(found, expected, samples, strict=True):
+        along = np.einsum("dk,kd->k", photos[0], other.own[:, 0].astype(float))
+        assert_array_equal(one.own[:, 0], np.where(along < 0, -1, 1)[:, None] * other.own[:, 0])
+        assert_array_equal(one.own[:, 1:], other.own[:, 1:])
         assert_array_equal(one.coordinates, other.coordinates)
+
+
+def test_the_first_direction_points_to_where_the_photo_does(rng):
+    samples = copies(rng, b=3, K=40)
+    for found, photos in zip(compact_spans(samples, 3, nothing(20)), samples, strict=True):
+        assert (np.einsum("dk,kd->k", photos[0], found.directions[:, 0]) > 0).all()
 
 
 def test_a_direction_too_weak_for_single_precision_is_still_found(rng):

@@ -9,6 +9,7 @@ from numpy.testing import assert_array_equal
 from lightproof.enrolled import Enrolled, Template
 from lightproof.matcher import Matcher
 from lightproof.settings import GALLERIES
+from lightproof.stack import length_weights
 
 
 @pytest.fixture(scope="module")
@@ -27,8 +28,12 @@ def test_every_view_has_everybody_in_the_order_they_come(matcher, templates):
     assert len(people) == 3
     assert len(people.views) == len(matcher.views) == 2
     for i, view in enumerate(people.views):
-        assert list(view.spans) == ["a", "b", "c"]
-        assert all(view.spans[name] is templates[name].spans[i] for name in "abc")
+        assert view.blocks.n_people == 3
+        for lane, name in enumerate("abc"):
+            own = templates[name].spans[i].own
+            laid = view.blocks.codes[0, :, :, : own.shape[2], lane]
+            np.testing.assert_array_equal(laid, own)
+        np.testing.assert_array_equal(view.weights, length_weights([templates[name].spans[i] for name in "abc"]))
 
 
 def test_removing_somebody_leaves_the_others_and_the_first_as_it_was(matcher, templates):

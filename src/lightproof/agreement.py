@@ -20,7 +20,7 @@ from typing import Final
 import numpy as np
 
 from lightproof.diagnosis import light_directions, toward
-from lightproof.enrolled import Enrolled
+from lightproof.enrolled import RIVALS, Enrolled, drawn_by_lot
 from lightproof.evidence import Evidence
 from lightproof.faces import FACE_SIZE
 from lightproof.images import Images, to_bytes
@@ -60,7 +60,8 @@ def agreement(lights: Floats, people: Enrolled) -> Floats:
 
 def mutual_agreement(people: Enrolled) -> float:
     """How far the lights of the people themselves agree, 0 to 1: 1 if all photos were taken under one lamp."""
-    return agreement_among(people.lights, people.first_lights)
+    some = people.of(drawn_by_lot(people.lots, len(people))) if len(people) > RIVALS else people
+    return agreement_among(some.lights, some.first_lights)
 
 
 def agreement_among(lights: Floats, first: Ints) -> float:

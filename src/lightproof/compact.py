@@ -33,7 +33,8 @@ def compact_spans(samples: Floats, most: int, shared: SharedSpan) -> list[PatchS
     """Span the photos of several people who have as many photos each, in whole numbers.
 
     The same as :func:`span_photos` and :meth:`PatchSpans.compact` within rounding, but much faster. Nobody's span
-    depends on the others beside it.
+    depends on the others beside it. The first direction points to where the first sample does: a span does not need
+    that, but :mod:`lightproof.coding` reads signs off it.
 
     Parameters
     ----------
@@ -50,6 +51,7 @@ def compact_spans(samples: Floats, most: int, shared: SharedSpan) -> list[PatchS
     """
     vectors, strengths = _leading_directions(samples, most)
     codes = encoded(vectors)
+    _point_along(samples, codes)
     samples_kept = stand_ins(strengths.transpose(1, 2, 0))
     return [PatchSpans(codes[i], samples_kept[i], shared) for i in range(len(samples))]
 
@@ -79,6 +81,23 @@ def _leading_directions(samples: Floats, most: int) -> tuple[Floats, Floats]:
     sure[person, patch] = ~samples[person, :, :, patch].any(axis=(1, 2))  # a black patch spans nothing, for sure
     _put_exact(samples, ~sure, vectors, strengths)
     return vectors, strengths
+
+
+@compiled
+def _point_along(samples: Floats, codes: Array) -> None:
+    """Turn the first direction of each patch, codes (b, K, r, D), toward the first sample, (b, L, D, K), in place."""
+    b, K, _, D = codes.shape
+    along = np.empty(K, samples.dtype)
+    for person in range(b):
+        along[...] = 0
+        for d in range(D):
+            sample = samples[person, 0, d]
+            for k in range(K):
+                along[k] += sample[k] * codes[person, k, 0, d]
+        for k in range(K):
+            if along[k] < 0:
+                for d in range(D):
+                    codes[person, k, 0, d] = -codes[person, k, 0, d]
 
 
 @compiled

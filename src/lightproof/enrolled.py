@@ -9,11 +9,16 @@ from typing import Any, Final, NamedTuple, Self
 
 import numpy as np
 
-from lightproof.people import People
+from lightproof.closeness import Blocks, lay_out
+from lightproof.labels import lot_of, sort_labels
+from lightproof.stack import length_weights
 from lightproof.subspaces import PatchSpans, SharedSpan
-from lightproof.types import Floats, Ints
+from lightproof.types import Array, Floats, Ints
 
 FRONT: Final = ((0.0, 0.0),)
+
+RIVALS: Final = 128
+"""People drawn by lot whom others are measured against; in a smaller gallery all are."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,6 +48,13 @@ class Layout(NamedTuple):
     shared: SharedSpan
 
 
+class Side(NamedTuple):
+    """Everybody in one view: their directions, and what each patch of each person counts, shape (K, C)."""
+
+    blocks: Blocks
+    weights: Floats
+
+
 @dataclass(frozen=True, eq=False)
 class Enrolled:
     """Everybody, in order. Never changed: adding or removing somebody makes another.
@@ -52,13 +64,26 @@ class Enrolled:
     layouts : sequence of Layout
         One for each view.
     templates : dict of label to Template
+    total : int, optional
+        How many are enrolled in all, where these are only those worth comparing with.
     """
 
     layouts: Sequence[Layout]
     templates: dict[Hashable, Template]
+    total: int | None = None
 
     def __len__(self) -> int:
         return len(self.templates)
+
+    @property
+    def n_people(self) -> int:
+        """How many are enrolled in all."""
+        return len(self.templates) if self.total is None else self.total
+
+    @cached_property
+    def lots(self) -> Ints:
+        """Whom others are measured against is drawn by these, the smallest first, shape (C,)."""
+        return np.array([lot_of(name) for name in self.templates], np.int64)
 
     @property
     def names(self) -> list[Hashable]:
@@ -66,12 +91,17 @@ class Enrolled:
         return list(self.templates)
 
     @cached_property
-    def views(self) -> tuple[People, ...]:
-        """Everybody's spans in each view."""
-        return tuple(
-            People(*layout, {name: template.spans[i] for name, template in self.templates.items()})
-            for i, layout in enumerate(self.layouts)
-        )
+    def views(self) -> tuple[Side, ...]:
+        """Everybody, laid out for answers in each view."""
+        return tuple(self._side(i) for i in range(len(self.layouts)))
+
+    def _side(self, view: int) -> Side:
+        spans = [template.spans[view] for template in self.templates.values()]
+        own = _side_by_side(spans)
+        weighed = self.layouts[view].settings["weights"] == "length" and spans
+        # One row will do where there is nobody to be weighed.
+        weights = length_weights(spans) if weighed else np.ones((max(own.shape[1], 1), len(own)), np.float32)
+        return Side(lay_out(own), weights)
 
     @cached_property
     def levels(self) -> Floats:
@@ -94,4 +124,35 @@ class Enrolled:
 
     def removing(self, name: Hashable) -> Self:
         """Remove one person."""
-        return replace(self, templates={one: kept for one, kept in self.templates.items() if one != name})
+        kept = {one: template for one, template in self.templates.items() if one != name}
+        fewer = None if self.total is None else self.total - (len(self) - len(kept))
+        return replace(self, templates=kept, total=fewer)
+
+    def joined(self, other: Enrolled) -> Self:
+        """Return these and others, by name."""
+        together = self.templates | other.templates
+        return replace(self, templates={name: together[name] for name in sort_labels(together)})
+
+    def of(self, places: Ints) -> Self:
+        """Return some of them, by their places."""
+        names = self.names
+        return replace(self, templates={names[i]: self.templates[names[i]] for i in places})
+
+
+def drawn_by_lot(lots: Ints | None, n_people: int) -> Ints:
+    """Places of the :data:`RIVALS` people with the smallest lots, in order; of all, where they are no more."""
+    if n_people <= RIVALS:
+        return np.arange(n_people)
+    lots = np.arange(n_people) if lots is None else lots
+    return np.sort(np.argsort(lots, kind="stable")[:RIVALS])
+
+
+def _side_by_side(spans: Sequence[PatchSpans]) -> Array:
+    """Stack the directions of everybody, 0 where a person has fewer, shape (C, K, r, D)."""
+    if len({each.own.shape for each in spans}) == 1:
+        return np.stack([each.own for each in spans])
+    K, _, D = spans[0].own.shape if spans else (0, 0, 0)
+    stacked = np.zeros((len(spans), K, max((each.own.shape[1] for each in spans), default=0), D), np.int8)
+    for place, each in zip(stacked, spans, strict=True):
+        place[:, : each.own.shape[1]] = each.own
+    return stacked

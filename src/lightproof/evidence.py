@@ -12,18 +12,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Final, NamedTuple, TypeAlias
+from typing import Final, TypeAlias
 
 import numpy as np
 
-from lightproof.aggregate import SHARPNESS
-from lightproof.enrolled import Enrolled
-from lightproof.people import People
-from lightproof.stack import PATCHES, relative_residuals
-from lightproof.types import Floats
-
-FLOOR: Final = 0.2
-"""Added to the quotient: a patch that matches nobody must not outweigh all others."""
+from lightproof.closeness import FLOOR, closeness, summed_evidence, unit_vectors
+from lightproof.enrolled import Enrolled, Side
+from lightproof.types import Floats, Ints
 
 PROBES: Final = 72
 """Photos compared at a time."""
@@ -45,11 +40,25 @@ class Evidence:
     distances : ndarray of shape (n, C), optional
         From each person enrolled, 0 to about 1: the weighed mean of :func:`lightproof.aggregate.bounded` over the
         patches of both views. It depends on nobody but the photo and the person.
+    lots : ndarray of shape (C,), optional
+        One for each person enrolled: of many, those with the smallest are the ones that others are measured against,
+        see :mod:`lightproof.strangers`. By default it is the first.
     """
 
     people: Floats
     cohort: Floats
     distances: Floats | None = None
+    lots: Ints | None = None
+
+    def without(self, person: int) -> Evidence:
+        """What is said to a gallery that never had somebody."""
+        apart, lots = self.distances, self.lots
+        return Evidence(
+            np.delete(self.people, person, axis=1),
+            self.cohort,
+            None if apart is None else np.delete(apart, person, axis=1),
+            None if lots is None else np.delete(lots, person),
+        )
 
 
 _SAID: Final = ("people", "cohort")
@@ -73,12 +82,12 @@ def evidence_of(vectors: Views, people: Enrolled, cohort: Enrolled) -> Evidence:
     """
     said = [_evidence_of_view(*view) for view in zip(vectors, people.views, cohort.views, strict=True)]
     known, made_up, apart = (np.sum([getattr(view, name) for view in said], axis=0) for name in (*_SAID, "distances"))
-    return Evidence(known - people.levels, made_up, apart / len(said))
+    return Evidence(known - people.levels, made_up, apart / len(said), people.lots)
 
 
 def usual_closeness(vectors: Views, cohort: Enrolled) -> list[Floats]:
-    """How close just anybody is to each patch of some photos, (n, K, D) -> (K, n, 1) in each view."""
-    return [_usual_in_view(*view) for view in zip(vectors, cohort.views, strict=True)]
+    """How close just anybody is to each patch of some photos, (n, K, D) -> (K, n) in each view."""
+    return [_usual(unit_vectors(view), side) for view, side in zip(vectors, cohort.views, strict=True)]
 
 
 def mean_evidence(vectors: Views, people: Enrolled, usual: Sequence[Floats]) -> Floats:
@@ -99,7 +108,7 @@ def evidence_map(vectors: Views, people: Enrolled, cohort: Enrolled) -> Evidence
     maps = [_map_of_view(*view) for view in zip(vectors, people.views, cohort.views, strict=True)]
     known, made_up = (np.sum([getattr(view, name) for view in maps], axis=0) for name in _SAID)
     # The level is a mean over the patches: taken from each of them, it is taken from the mean.
-    return Evidence(known - people.levels, made_up)
+    return Evidence(known - people.levels, made_up, lots=people.lots)
 
 
 def best_evidence(said: Evidence, moves: int) -> Evidence:
@@ -108,7 +117,7 @@ def best_evidence(said: Evidence, moves: int) -> Evidence:
     assert said.distances is not None
     chosen = people.argmax(axis=1)[:, None]
     nearest = np.take_along_axis(said.distances.reshape(people.shape), chosen, axis=1)[:, 0]
-    return Evidence(np.take_along_axis(people, chosen, axis=1)[:, 0], cohort.max(axis=1), nearest)
+    return Evidence(np.take_along_axis(people, chosen, axis=1)[:, 0], cohort.max(axis=1), nearest, said.lots)
 
 
 def best_maps(said: Evidence, maps: Sequence[Evidence]) -> Evidence:
@@ -118,87 +127,46 @@ def best_maps(said: Evidence, maps: Sequence[Evidence]) -> Evidence:
         best = getattr(said, name).argmax(axis=0)
         every = np.stack([getattr(each, name) for each in maps])
         chosen.append(np.take_along_axis(every, best[None, None, :], axis=0)[0])
-    return Evidence(*chosen)
+    return Evidence(chosen[0], chosen[1], lots=said.lots)
 
 
 def joined_evidence(blocks: Sequence[Evidence]) -> Evidence:
     """Put blocks of photos one below the other."""
     people, cohort = (np.concatenate([getattr(each, name) for each in blocks]) for name in _SAID)
-    return Evidence(people, cohort, np.concatenate([each.distances for each in blocks if each.distances is not None]))
+    apart = [each.distances for each in blocks if each.distances is not None]
+    return Evidence(people, cohort, np.concatenate(apart), blocks[0].lots)
 
 
-def _evidence_of_view(vectors: Floats, people: People, cohort: People) -> Evidence:
-    n, K, _ = vectors.shape
-    known, closeness = np.zeros((2, n, len(people.spans)), vectors.dtype)
-    made_up = np.zeros((n, len(cohort.spans)), vectors.dtype)
-    for start in range(0, n, PROBES):
-        rows = slice(start, start + PROBES)
-        for some in _parts(K):
-            part = _patch_evidence(vectors[rows, some], some, people, cohort)
-            known[rows] += part.people.sum(axis=0)
-            made_up[rows] += part.cohort.sum(axis=0)
-            closeness[rows] += part.closeness
-    return Evidence(known / K, made_up / K, 1 - closeness / K)
+def _evidence_of_view(vectors: Floats, people: Side, cohort: Side) -> Evidence:
+    blocks = (vectors[start : start + PROBES] for start in range(0, len(vectors), PROBES))
+    return joined_evidence([_evidence_of_block(block, people, cohort) for block in blocks])
 
 
-def _usual_in_view(vectors: Floats, cohort: People) -> Floats:
-    parts = _parts(vectors.shape[1])
-    return np.concatenate([_closeness(vectors[:, some], some, cohort).mean(axis=2, keepdims=True) for some in parts])
+def _evidence_of_block(vectors: Floats, people: Side, cohort: Side) -> Evidence:
+    K, units = vectors.shape[1], unit_vectors(vectors)
+    usual = _usual(units, cohort)
+    made_up, _ = summed_evidence(units, cohort.blocks, usual, cohort.weights)
+    known, near = summed_evidence(units, people.blocks, usual, people.weights)
+    return Evidence(known / K, made_up / K, 1 - near / K)
 
 
-def _mean_in_view(vectors: Floats, people: People, usual: Floats) -> Floats:
-    total = np.zeros(len(people.spans))
-    for some in _parts(vectors.shape[1]):
-        close = _closeness(vectors[:, some], some, people)
-        total += _weighed(_logarithm(close, usual[some]), some, people).sum(axis=(0, 1))
-    return np.asarray(total / (vectors.shape[0] * vectors.shape[1]))
+def _usual(units: Floats, cohort: Side) -> Floats:
+    """How close just anybody is to each patch, shape (K, n)."""
+    return np.asarray(closeness(units, cohort.blocks).mean(axis=2))
 
 
-def _map_of_view(vector: Floats, people: People, cohort: People) -> Evidence:
-    parts = [_patch_evidence(vector[None, some], some, people, cohort) for some in _parts(len(vector))]
-    return Evidence(
-        np.concatenate([part.people[:, 0] for part in parts]), np.concatenate([part.cohort[:, 0] for part in parts])
-    )
+def _mean_in_view(vectors: Floats, people: Side, usual: Floats) -> Floats:
+    said, _ = summed_evidence(unit_vectors(vectors), people.blocks, usual, people.weights)
+    return np.asarray(said.mean(axis=0, dtype=np.float64) / vectors.shape[1])
 
 
-def _parts(n_patches: int) -> list[slice]:
-    return [slice(first, first + PATCHES) for first in range(0, n_patches, PATCHES)]
+def _map_of_view(vector: Floats, people: Side, cohort: Side) -> Evidence:
+    units = unit_vectors(vector[None])
+    usual = _usual(units, cohort)
+    known, made_up = (np.log(_near(units, side) / usual + FLOOR) * side.weights for side in (people, cohort))
+    return Evidence(known, made_up)
 
 
-class _Part(NamedTuple):
-    """Evidence of some patches for people (patches, n, C) and cohort (patches, n, Z), and closeness summed, (n, C)."""
-
-    people: Floats
-    cohort: Floats
-    closeness: Floats
-
-
-def _patch_evidence(vectors: Floats, some: slice, people: People, cohort: People) -> _Part:
-    close = _closeness(vectors, some, cohort)
-    usual = close.mean(axis=2, keepdims=True)
-    made_up = _weighed(_logarithm(close, usual), some, cohort)
-    if not people.spans:
-        return _Part(np.zeros((*close.shape[:2], 0), close.dtype), made_up, np.zeros((close.shape[1], 0), close.dtype))
-    close = _closeness(vectors, some, people)
-    closeness = _weighed(close.copy(), some, people).sum(axis=0)
-    return _Part(_weighed(_logarithm(close, usual), some, people), made_up, closeness)
-
-
-def _closeness(vectors: Floats, some: slice, people: People) -> Floats:
-    sines = relative_residuals(vectors, people.stack.of_patches(some))
-    sines *= sines.dtype.type(-SHARPNESS)
-    return np.exp(sines, out=sines)
-
-
-def _logarithm(close: Floats, usual: Floats) -> Floats:
-    """How much closer than usual, in place."""
-    close /= usual
-    close += close.dtype.type(FLOOR)
-    return np.log(close, out=close)
-
-
-def _weighed(values: Floats, some: slice, people: People) -> Floats:
-    """Weigh the patches as each person's photos ask for, in place."""
-    if people.weights is not None:
-        values *= people.weights[some, None, :].astype(values.dtype)
-    return values
+def _near(units: Floats, side: Side) -> Floats:
+    """How close each patch of one photo is to everybody, shape (K, C)."""
+    return closeness(units, side.blocks)[:, 0]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Hashable, Iterable, Iterator
 from contextlib import contextmanager
+from hashlib import blake2b
 from typing import Any
 
 import numpy as np
@@ -42,6 +43,11 @@ def sort_labels(labels: Iterable[Hashable]) -> list[Hashable]:
         return sorted(distinct)
     except TypeError:
         return distinct
+
+
+def lot_of(label: Hashable) -> int:
+    """Draw a number below 2 ** 63 for a label, always the same one: chance, without anything to remember."""
+    return int.from_bytes(blake2b(str(label).encode("utf-8", "backslashreplace"), digest_size=8).digest()) >> 1
 
 
 def label_array(labels: list[Hashable]) -> Array:

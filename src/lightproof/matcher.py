@@ -7,12 +7,13 @@ import math
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property, lru_cache
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 
 from lightproof.agreement import lights_of, tax, taxed
 from lightproof.alignment import warp, with_copies
+from lightproof.coding import Coder
 from lightproof.cohort import cohort_faces
 from lightproof.compact import compact_spans
 from lightproof.describing import BLOCK, Describer
@@ -58,6 +59,23 @@ SINGLE: Final = 4
 """Photos of a person who has several that tell how near anybody comes to a single one."""
 
 
+class Asked(NamedTuple):
+    """Photos that are asked about.
+
+    Attributes
+    ----------
+    vectors : sequence of ndarray of shape (n * moves, K, D)
+        Their features in each view, those of one photo after each of its moves together.
+    lights : ndarray of shape (n, 2)
+        Azimuth and elevation in degrees; nan where it cannot be told.
+    moves : int
+    """
+
+    vectors: Views
+    lights: Floats
+    moves: int
+
+
 class Matcher:
     """Makes templates and compares.
 
@@ -84,6 +102,11 @@ class Matcher:
         """The rendered people, enrolled under these settings."""
         templates = self.templates(cohort_faces())
         return self.everybody({f"rendered {i:02d}": template for i, template in enumerate(templates)})
+
+    @cached_property
+    def coder(self) -> Coder:
+        """What makes codes of templates and of photos that are asked about."""
+        return Coder(self.settings, self.cohort)
 
     def templates(self, faces: Images) -> list[Template]:
         """Make the template of each face alone."""
@@ -178,27 +201,34 @@ class Matcher:
         images = self.extractor.check(faces)
         refuse_blank(images)
         blocks = (images[start : start + FACES] for start in range(0, len(images), FACES))
-        said = joined_evidence([best_evidence(self._said(block, people), len(MOVES)) for block in blocks])
-        return taxed(said, lights_of(images), people)
+        return joined_evidence([self.said(self._asked(block), people) for block in blocks])
+
+    def ask(self, faces: Images) -> Asked:
+        """Make ready to compare a few faces, with whomever: :meth:`said` tells what they say."""
+        images = self.extractor.check(faces)
+        refuse_blank(images)
+        return self._asked(images)
+
+    def said(self, asked: Asked, people: Enrolled) -> Evidence:
+        """What photos say for each person, as :meth:`compare` does."""
+        return taxed(best_evidence(self._evidence(asked.vectors, people), asked.moves), asked.lights, people)
 
     def compare_map(self, face: Array, people: Enrolled) -> tuple[Evidence, Evidence]:
         """What one face says, n = 1, and what each of its patches says, (K, C) and (K, Z), at the same moves."""
-        images = self.extractor.check([face])
-        refuse_blank(images)
-        moved = self._moved(images)
-        said = self._evidence(moved, people)
-        every = [evidence_map(views, people, self.cohort) for views in zip(*moved, strict=True)]
-        best, lights = best_evidence(said, len(MOVES)), lights_of(images)
+        asked = self.ask([face])
+        said, lights = self._evidence(asked.vectors, people), asked.lights
+        every = [evidence_map(views, people, self.cohort) for views in zip(*asked.vectors, strict=True)]
+        best = best_evidence(said, asked.moves)
         maps = best_maps(said, every)
         # What is taken from each patch is taken from their mean.
         return taxed(best, lights, people), replace(maps, people=maps.people - tax(best, lights, people))
 
     def compare_vectors(self, vectors: Views, lights: Floats, people: Enrolled) -> Evidence:
         """What faces say of which only features, (n, K, D) in each view, and lights (n, 2) are left: none is moved."""
-        return taxed(self._evidence(vectors, people), lights, people)
+        return self.said(Asked(vectors, lights, 1), people)
 
-    def _said(self, images: Images, people: Enrolled) -> Evidence:
-        return self._evidence(self._moved(images), people)
+    def _asked(self, images: Images) -> Asked:
+        return Asked(self._moved(images), lights_of(images), len(MOVES))
 
     def _evidence(self, vectors: Views, people: Enrolled) -> Evidence:
         return evidence_of(vectors, people, self.cohort)

@@ -71,11 +71,19 @@ def length_weights(people: Sequence[PatchSpans]) -> Floats:
     -------
     ndarray of shape (K, C), float32
     """
-    lengths = np.sqrt([person.own_variance.sum(axis=1) for person in people]).T
+    lengths = _lengths(people).T
     say = lengths / (lengths + np.median(lengths, axis=0) + np.finfo(float).tiny)
     mean = say.mean(axis=0)
     weights: Floats = np.divide(say, mean, out=np.ones_like(say), where=mean > 0)
     return weights.astype(np.float32)
+
+
+def _lengths(people: Sequence[PatchSpans]) -> Floats:
+    """Length of everybody's photos beyond the shared directions in each patch, shape (C, K)."""
+    if len({person.coordinates.shape for person in people}) > 1:
+        return np.sqrt([person.own_variance.sum(axis=1) for person in people])
+    beyond = np.stack([person.coordinates for person in people])[..., people[0].n_shared :]
+    return np.asarray(np.sqrt(np.square(beyond, dtype=np.float64).sum(axis=(2, 3))))
 
 
 def stack_spans(people: Sequence[PatchSpans], components: float | int, span: str) -> SubspaceStack:

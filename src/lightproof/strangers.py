@@ -4,6 +4,8 @@ The best match of a stranger is somebody too. What gives a stranger away is that
 others: so from the evidence for a person the mean evidence of the upper quarter of the others is subtracted, and the
 rest is measured in standard deviations of the rendered people. That is the *lead*. The others are those of the gallery,
 who were often photographed by the same camera under the same lamp, and the rendered people, who are always the same.
+In a gallery of many, 128 people drawn by lot stand for all of them: the mean of a quarter of these is as
+good, and the same few can be asked however many there are.
 Over many strangers the lead of the best match follows a Gumbel distribution, the law of maxima, whose place and width
 depend little on who is enrolled and how the light falls. It turns a lead into a chance, a chance into a score.
 
@@ -19,6 +21,7 @@ from typing import Final, Self
 
 import numpy as np
 
+from lightproof.enrolled import RIVALS, drawn_by_lot
 from lightproof.errors import BadParameter
 from lightproof.evidence import Evidence
 from lightproof.types import Floats, Ints
@@ -89,10 +92,15 @@ def lead_map(patches: Evidence, evidence: Evidence, person: int) -> Floats:
 
 def upper_quarter(evidence: Evidence, person: int) -> Ints:
     """Places of the others in the gallery a lead is measured against; rendered people come after the enrolled."""
-    known = evidence.people[0]
-    others = np.concatenate([np.delete(np.arange(len(known)), person), len(known) + _stand_ins(evidence)[0]])
+    known, drawn = evidence.people[0], rivals_of(evidence)
+    others = np.concatenate([drawn[drawn != person], len(known) + _stand_ins(evidence)[0]])
     values = np.concatenate([known, evidence.cohort[0]])[others]
-    return np.asarray(others[np.argsort(-values, kind="stable")[: _quarter(len(others))]])
+    return np.asarray(others[np.argsort(-values, kind="stable")[: _count(evidence)]])
+
+
+def rivals_of(evidence: Evidence) -> Ints:
+    """Places of the people that leads are measured against, in order."""
+    return drawn_by_lot(evidence.lots, evidence.people.shape[1])
 
 
 def _bar(evidence: Evidence, share: float) -> Floats:
@@ -104,14 +112,21 @@ def _bar(evidence: Evidence, share: float) -> Floats:
 
 def _bar_of_gallery(evidence: Evidence) -> Floats:
     """Mean of the upper quarter of the others in the gallery, shape (n, C)."""
-    people = evidence.people
-    rivals = np.concatenate([people, np.take_along_axis(evidence.cohort, _stand_ins(evidence), axis=1)], axis=1)
-    count = _quarter(rivals.shape[1] - 1)
+    people, drawn = evidence.people, rivals_of(evidence)
+    filled = np.take_along_axis(evidence.cohort, _stand_ins(evidence), axis=1)
+    rivals, count = np.concatenate([people[:, drawn], filled], axis=1), _count(evidence)
     best = -np.partition(-rivals, count, axis=1)[:, : count + 1]
     last = best.min(axis=1, keepdims=True)
     everything = best.sum(axis=1, keepdims=True)
+    own = np.zeros(people.shape[1], bool)
+    own[drawn] = True
     # Whoever is among the best is no rival of their own: the next one moves up.
-    return np.asarray(np.where(people > last, everything - people, everything - last) / count)
+    return np.asarray(np.where(own & (people > last), everything - people, everything - last) / count)
+
+
+def _count(evidence: Evidence) -> int:
+    """How many others make up the bar of the gallery."""
+    return _quarter(max(min(evidence.people.shape[1] - 1, RIVALS - 1), ENOUGH))
 
 
 def _stand_ins(evidence: Evidence) -> Ints:

@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 
 from lightproof.agreement import lights_of, mutual_agreement
 from lightproof.errors import BadGallery, BadParameter
-from lightproof.evidence import Evidence
 from lightproof.gallery import FAR, Calibration, Gallery
-from lightproof.gallery.calibration import MOST, RELIT, best_of_others, calibrated, chosen, relit_copies
+from lightproof.gallery.calibration import RELIT, best_of_others, calibrated, relit_copies
+from lightproof.labels import lot_of
 from lightproof.strangers import Strangers, leads, score_of
 from tests.conftest import ROOT
 from tests.gallery.people import NAMES, enroll, face, new, place_of
@@ -74,7 +74,7 @@ def test_the_next_process_uses_it(tmp_path):
 
 def test_everybody_is_a_stranger_to_all_others(gallery):
     people, matcher = gallery.everybody(), gallery.matcher
-    best = list(best_of_others(matcher, people, gallery.store, set(NAMES)))
+    best = list(best_of_others(gallery.near, matcher, gallery.store))
     assert [len(own) for own in best] == [1] * 6
     for name, (own,) in zip(NAMES, best, strict=True):
         # The same as asking a gallery that does not know the person about the enrolled photo.
@@ -155,23 +155,20 @@ def test_relit_copies_are_other_pictures_of_the_same_face():
     np.testing.assert_array_equal(copies, again)
 
 
-def test_of_very_many_people_some_are_chosen_from_all():
-    names = [f"{i:05d}" for i in range(10 * MOST)]
-    found = chosen(names)
-    assert len(set(found)) == MOST
-    assert (found[0], found[-1]) == (names[0], names[-1])
-    assert found == sorted(found)
-    assert chosen(names[:5]) == names[:5]
+def test_of_very_many_people_some_are_drawn_by_lot(gallery):
+    few = list(best_of_others(gallery.near, gallery.matcher, gallery.store, most=2))
+    everybody = list(best_of_others(gallery.near, gallery.matcher, gallery.store))
+    drawn = sorted(NAMES.index(name) for name in sorted(NAMES, key=lot_of)[:2])
+    assert [own.tolist() for own in few] == [everybody[i].tolist() for i in drawn]
 
 
 def test_a_kept_face_is_compared_as_any_photo_with_its_person_left_out(store_place):
     with new(store_place, keep_photos=True) as gallery:
         enroll(gallery, NAMES)
         people, matcher = gallery.everybody(), gallery.matcher
-        found = list(best_of_others(matcher, people, gallery.store, {"Ada", "Ben"}))
-        for (own, *relit), name, place in zip(found, ("Ada", "Ben"), (0, 1), strict=True):
-            evidence = matcher.compare([face(name)], people)
-            others = Evidence(np.delete(evidence.people, place, axis=1), evidence.cohort)
+        found = list(best_of_others(gallery.near, matcher, gallery.store))
+        for place, ((own, *relit), name) in enumerate(zip(found, NAMES, strict=True)):
+            others = matcher.compare([face(name)], people).without(place)
             # Not equal: what is kept is an upright crop of another size.
             assert own == pytest.approx(leads(others).max(), abs=0.2)
             assert len(relit) == RELIT

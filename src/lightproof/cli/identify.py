@@ -58,7 +58,7 @@ def identify(
     album = None
     with stoppable(lambda: "What is drawn stays." if album else "Nothing was written."), opened(gallery) as register:
         # One sentence about a gallery that is damaged, not one for each photo.
-        register.everybody()
+        register.follow()
         check_finding(cropped)
         album = None if explain is None else Album(explain, photos, force)
 
@@ -96,12 +96,11 @@ def row_of(photo: Path, answer: Answer) -> dict[str, Any]:
 
 
 def _picture(gallery: Gallery, face: Face, answer: Answer, photo: Path) -> bytes:
-    from lightproof.explain import explain
     from lightproof.plots import explanation_figure  # matplotlib is loaded only for a picture
 
     best, *others = (candidate.name for candidate in answer.candidates)
     against = others[0] if others else None
-    explained = explain(gallery.matcher, gallery.everybody(), face.image, best, against)
+    explained = gallery.explain_face(face, best, against)
     return explanation_figure(explained, name=printable(photo.name))
 
 

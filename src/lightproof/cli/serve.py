@@ -84,7 +84,7 @@ def serve(
     check_host(host, settings.token)
     _check_tls(certificate, key)
     with Gallery.open(gallery, preset=preset, keep_photos=keep_photos, timeout=wait) as opened:
-        opened.everybody()
+        opened.follow()
     talk.print(f"Starting {settings.workers} processes on {printable(named(gallery))} ...", soft_wrap=True)
 
     def announce(address: str) -> None:

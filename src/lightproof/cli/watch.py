@@ -75,7 +75,7 @@ def watch(
     rows: list[dict[str, Any]] = []
     try:
         with opened(gallery) as register:
-            register.everybody()
+            register.follow()
             check_finding(cropped)
             for row in _changes(register, _enough(frames(camera), camera), cropped, seconds, far):
                 rows.append(row)

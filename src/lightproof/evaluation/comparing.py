@@ -8,7 +8,7 @@ from typing import Any, Final
 import numpy as np
 
 from lightproof.enrolled import Enrolled
-from lightproof.evidence import Evidence
+from lightproof.evidence import Evidence, joined_evidence
 from lightproof.matcher import Matcher
 from lightproof.strangers import leads
 from lightproof.types import Array, Floats
@@ -54,8 +54,7 @@ def compare_drawn(matcher: Matcher, images: Array, enrolled: Sequence[tuple[int,
 def compare_enrolled(matcher: Matcher, images: Array, people: Enrolled, progress: Progress) -> Evidence:
     """Compare every photo with people who are enrolled already."""
     blocks = [images[start : start + PHOTOS] for start in range(0, len(images), PHOTOS)]
-    said = [matcher.compare(block, people) for block in progress(blocks)]
-    return Evidence(np.concatenate([part.people for part in said]), np.concatenate([part.cohort for part in said]))
+    return joined_evidence([matcher.compare(block, people) for block in progress(blocks)])
 
 
 def pair_leads(evidence: Evidence) -> Floats:

@@ -23,7 +23,7 @@ from lightproof.evaluation.trials import Trials, trials_of_draws, trials_of_gall
 from lightproof.images import refuse_blank
 from lightproof.matcher import Matcher, matcher_of, preset_settings
 from lightproof.strangers import Strangers, check_far
-from lightproof.types import Ints, is_whole
+from lightproof.types import Array, Ints, is_whole
 
 FARS: Final = (0.01, 0.001)
 """Shares of strangers that thresholds are meant to accept, if nobody says."""
@@ -43,8 +43,8 @@ class KnownPeople(Protocol):
     def matcher(self) -> Matcher:
         """Compares under the gallery's settings."""
 
-    def everybody(self) -> Enrolled:
-        """Everybody enrolled, by name."""
+    def near_all(self, images: Array, including: Sequence[str]) -> Enrolled:
+        """Everybody enrolled who is worth comparing with any of many faces, by name."""
 
     def calibration(self) -> KnownStrangers:
         """How well strangers do in it, as far as it knows."""
@@ -188,20 +188,20 @@ def _alike(faces: FaceSet, draws: Sequence[Draw]) -> float:
 
 
 def _of_gallery(faces: FaceSet, gallery: KnownPeople, fars: tuple[float, ...], progress: Progress) -> Evaluation:
-    enrolled = gallery.everybody()
+    # A gallery has names in composed form; folders on some systems do not.
+    labels = [normalize("NFC", str(label)) for label in faces.labels]
+    enrolled = gallery.near_all(faces.images, sorted(set(labels)))
     if not len(enrolled):
         raise BadLabels("The gallery", "of one or more people", "nobody")
     known = [str(name) for name in enrolled.names]
-    # A gallery has names in composed form; folders on some systems do not.
-    labels = [normalize("NFC", str(label)) for label in faces.labels]
     names = known + sorted(set(labels) - set(known))
     place = {name: i for i, name in enumerate(names)}
     people = np.array([place[label] for label in labels], dtype=np.intp)
     evidence = compare_enrolled(gallery.matcher, faces.images, enrolled, progress)
     trials = trials_of_gallery(evidence, people, len(known))
-    usual = gallery.calibration().among(len(known), mutual_agreement(enrolled))
+    usual = gallery.calibration().among(enrolled.n_people, mutual_agreement(enrolled))
     album = Album(faces.images, faces.files, people, names, lambda _, who, asked: _another(people, who, asked))
-    source = f"a gallery of {len(known)} {'person' if len(known) == 1 else 'people'}"
+    source = f"a gallery of {enrolled.n_people} {'person' if enrolled.n_people == 1 else 'people'}"
     return _told(faces, trials, album, usual, fars, progress, source, 1, len(names) - len(known))
 
 

@@ -130,7 +130,8 @@ def trials_of_gallery(evidence: Evidence, people: Ints, n_enrolled: int) -> Tria
 
 
 def _some(evidence: Evidence, photos: Ints, columns: Ints) -> Evidence:
-    return Evidence(evidence.people[np.ix_(photos, columns)], evidence.cohort[photos])
+    lots = None if evidence.lots is None else evidence.lots[columns]
+    return Evidence(evidence.people[np.ix_(photos, columns)], evidence.cohort[photos], lots=lots)
 
 
 def _ask(evidence: Evidence, photos: Ints, columns: Ints, names: Ints, people: Ints, draw: int) -> Answers:

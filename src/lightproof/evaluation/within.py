@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import Any, Final, NamedTuple, Self
 
 import numpy as np
@@ -16,10 +15,9 @@ from lightproof.enrolled import Enrolled, Template
 from lightproof.evaluation.comparing import Progress
 from lightproof.evaluation.figures import Figure
 from lightproof.evaluation.lights import LIGHTS, groups_of
-from lightproof.evidence import Evidence
 from lightproof.gallery.answers import mark
 from lightproof.gallery.asking import Asking
-from lightproof.gallery.calibration import Calibration, chosen, evidence_of_photos
+from lightproof.gallery.calibration import MOST, Calibration, asked_of_photos, evidence_of_photos
 from lightproof.gallery.comparing import far_asked, verdict
 from lightproof.gallery.taking import light_of, lights_of
 from lightproof.gallery.templates import decode
@@ -181,26 +179,25 @@ def evaluate_within(gallery: Asking, *, far: float | None = None, progress: Prog
     """
     known = gallery.calibration()
     rate = far_asked("evaluate_within", far, known)
-    people = gallery.everybody()
-    asking = _Questions(gallery.matcher, people, known, rate, gallery.place)
+    n_people = gallery.follow()
     outcomes: list[_Outcome] = []
-    names = chosen([str(name) for name in people.names])
     with gallery.store.reading() as view:
-        wanted = set(names)
-        theirs = ((who.name, own) for who, own, _ in view.templates(faces=True) if who.name in wanted and own)
+        drawn = view.drawn(MOST)
+        names = sorted(view.names_of(drawn).values())
+        theirs = ((who.name, own) for who, own, _ in view.templates_of_people(drawn, faces=True))
         # Whoever shows how far it is may want to know all steps at once, but not everybody's photos.
         for _, (name, photos) in zip(progress(names), theirs, strict=False):
-            outcomes += asking.about(name, photos)
+            outcomes += _Questions(gallery, known, rate).about(name, photos)
     return Within(
         far=rate,
         threshold=float(score_of(np.asarray(rate))),
         calibrated=known.strangers > 0,
-        people=len(people),
+        people=n_people,
         asked=sum(one.named is not None for one in outcomes),
         strangers_asked=sum(one.accepted is not None for one in outcomes),
         lights=tuple(_in_lights(outcomes)),
         from_faces=bool(outcomes) and all(one.face for one in outcomes),
-        note=_note(outcomes, len(people)),
+        note=_note(outcomes, n_people),
     )
 
 
@@ -222,20 +219,20 @@ class _Outcome(NamedTuple):
 class _Questions:
     """What is the same for every photo."""
 
-    matcher: Matcher
-    people: Enrolled
+    gallery: Asking
     known: Calibration
     far: float
-    place: str
 
     def about(self, name: str, photos: Sequence[NewPhoto]) -> list[_Outcome]:
         """Ask about some photos of a person, all of whose photos are given."""
-        some = evenly(len(photos))
-        ahead = leads_left_out(self.matcher, self.people, name, photos, some, self.place)
-        right = self._recognized(name, ahead.photo) if ahead.photo is not None else [(None, None)] * len(some)
-        accepted = self._let_in(name, ahead.person) if ahead.person is not None else [None] * len(some)
+        some, matcher, place = evenly(len(photos)), self.gallery.matcher, self.gallery.place
+        asked = asked_of_photos(matcher, [photos[i] for i in some], place)
+        people = self.gallery.near(*asked, including=[name])
+        ahead = leads_left_out(matcher, people, name, photos, some, place)
+        right = self._recognized(people, name, ahead.photo) if ahead.photo is not None else [(None, None)] * len(some)
+        accepted = self._let_in(people, name, ahead.person) if ahead.person is not None else [None] * len(some)
         unread = (math.nan, math.nan)
-        directions = np.array([light_of(photos[i].light, self.place) or unread for i in some]).reshape(-1, 2)
+        directions = np.array([light_of(photos[i].light, place) or unread for i in some]).reshape(-1, 2)
         lights = groups_of(*directions.T).tolist()
         faces = [photos[i].face is not None for i in some]
         return [
@@ -243,22 +240,20 @@ class _Questions:
             for light, face, known, let_in in zip(lights, faces, right, accepted, strict=True)
         ]
 
-    @cached_property
-    def _strangers(self) -> Strangers:
-        """What the gallery judges by, with all its photos: one light more or less hardly moves it."""
-        return self.known.among(len(self.people), mutual_agreement(self.people))
+    def _strangers(self, people: Enrolled) -> Strangers:
+        return self.known.among(people.n_people, mutual_agreement(people))
 
-    def _recognized(self, name: str, ahead: Floats) -> list[tuple[bool, bool]]:
+    def _recognized(self, people: Enrolled, name: str, ahead: Floats) -> list[tuple[bool, bool]]:
         """Whether each photo is rightly named, and accepted besides."""
-        names = self.people.names
+        # What the gallery judges by, with all its photos: one light more or less hardly moves it.
+        names, strangers = people.names, self._strangers(people)
         named = [names[best] == name for best in ahead.argmax(axis=1)]
-        reached = [self._accepts(lead, self._strangers) for lead in ahead.max(axis=1)]
+        reached = [self._accepts(lead, strangers) for lead in ahead.max(axis=1)]
         return [(right, right and enough) for right, enough in zip(named, reached, strict=True)]
 
-    def _let_in(self, name: str, ahead: Floats) -> list[bool]:
+    def _let_in(self, people: Enrolled, name: str, ahead: Floats) -> list[bool]:
         """Whether each photo is accepted as somebody by those who are left."""
-        left = self.people.removing(name)
-        strangers = self.known.among(len(left), mutual_agreement(left))
+        strangers = self._strangers(people.removing(name))
         return [self._accepts(lead, strangers) for lead in ahead.max(axis=1)]
 
     def _accepts(self, lead: float, strangers: Strangers) -> bool:
@@ -306,12 +301,12 @@ def leads_left_out(
     said = evidence_of_photos(matcher, people, asked, place)
     by_others = by_all = None
     if len(people) > 1:
-        by_others = leads(Evidence(np.delete(said.people, column, axis=1), said.cohort))
+        by_others = leads(said.without(column))
     if len(photos) > 1:
         remade = matcher.everybody({i: _without(i, photos, matcher, place) for i in some.tolist()})
         known = said.people.copy()
         known[:, column] = np.diagonal(evidence_of_photos(matcher, remade, asked, place).people)
-        by_all = leads(Evidence(known, said.cohort))
+        by_all = leads(replace(said, people=known))
     return LeftOut(by_all, by_others)
 
 

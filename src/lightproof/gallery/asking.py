@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, Self
 
 from lightproof.advice import Advice, advise
@@ -13,10 +14,10 @@ from lightproof.gallery.answers import Answer, Verification
 from lightproof.gallery.calibration import FAR, Calibration
 from lightproof.gallery.register import Register
 from lightproof.gallery.taking import Face, Photo, called, light_of, take, way_of
-from lightproof.matcher import Matcher
-from lightproof.store import Person, Store
+from lightproof.matcher import FACES, Asked, Matcher
+from lightproof.store import Person, Store, check_name
 from lightproof.strangers import check_far
-from lightproof.types import is_whole
+from lightproof.types import Array, is_whole
 
 
 class Asking:
@@ -59,7 +60,8 @@ class Asking:
             raise BadParameter("identify", "top", "a whole number of at least 1", top)
         known = self.calibration()
         asked = comparing.far_asked("identify", far, known)
-        found = comparing.candidates(face, self.everybody(), self.matcher, known)
+        query = self.matcher.ask([face.image])
+        found = comparing.candidates(query, self._register.near(query), self.matcher, known)
         return comparing.answer(found, top, asked, known)
 
     def verify(
@@ -97,7 +99,9 @@ class Asking:
         if other is not None:
             found = comparing.with_photo(face, other, self.matcher)
         elif person is not None:
-            found = comparing.with_person(face, person, self.everybody(), self.matcher, known)
+            query = self.matcher.ask([face.image])
+            people = self._register.near(query, including=[self._called(person)])
+            found = comparing.with_person(query, person, people, self.matcher, known)
         else:
             raise BadParameter("verify", "other", "given unless `person` is", other)
         return comparing.verdict(found, asked)
@@ -117,17 +121,19 @@ class Asking:
         cropped : bool
             Whether the file is a face already.
         """
-        if not len(self.everybody()):
+        if not self.follow():
             raise UnknownPerson(person, [], what="The person")
         return self.explain_face(take(photo, cropped), person, against)
 
     def explain_face(self, face: Face, person: str | None = None, against: str | None = None) -> Explanation:
         """Show which patches of a face speak for somebody; see :meth:`explain`."""
-        people = self.everybody()
+        named = [self._called(who) for who in (person, against) if who is not None]
+        query = self.matcher.ask([face.image])
+        people = self._register.near(query, including=named)
         if not len(people):
             raise UnknownPerson(person, [], what="The person")
         if person is None:
-            person = comparing.candidates(face, people, self.matcher, self.calibration())[0].name
+            person = comparing.candidates(query, people, self.matcher, self.calibration())[0].name
         other = None if against is None else comparing.among(people, against)
         return explain(self.matcher, people, face.image, comparing.among(people, person), other)
 
@@ -136,8 +142,38 @@ class Asking:
         return self._store.people()
 
     def everybody(self) -> Enrolled:
-        """Return the templates of everybody who is enrolled now."""
+        """Return the templates of everybody who is enrolled now; of many people they take much memory."""
         return self._register.everybody()
+
+    def near(self, *asked: Asked, including: Sequence[str] = (), without: str | None = None) -> Enrolled:
+        """Return those whom photos are to be compared with; see :meth:`Register.near`."""
+        return self._register.near(*asked, including=including, without=without)
+
+    def near_all(self, images: Array, including: Sequence[str] = ()) -> Enrolled:
+        """Return everybody worth comparing with any of many faces, (n, h, w), and these people."""
+        if not self._register.is_large():
+            return self.everybody()
+        people = self.sample()
+        for start in range(0, len(images), FACES):
+            asked = self.matcher.ask(images[start : start + FACES])
+            people = people.joined(self.near(asked, including=including if start == 0 else ()))
+        return people
+
+    def sample(self) -> Enrolled:
+        """Return those whom everybody is measured against; see :meth:`Register.sample`."""
+        return self._register.sample()
+
+    def follow(self) -> int:
+        """Take on what has changed; return how many people there are to be named."""
+        return self._register.follow()
+
+    def _called(self, name: str) -> str:
+        """Return a name as it is enrolled; refuse one that nobody has."""
+        wanted = check_name(name)
+        with self._store.reading() as view:
+            if not view.ids_of([wanted]):
+                view.person(wanted)
+        return wanted
 
     def calibration(self) -> Calibration:
         """Return what calibration found; what is usual where there was none."""

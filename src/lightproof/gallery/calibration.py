@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Container, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from itertools import groupby
-from typing import Final, Self
+from typing import Final, Protocol, Self
 
 import numpy as np
 
@@ -16,7 +16,7 @@ from lightproof.errors import BadGallery
 from lightproof.evidence import Evidence, joined_evidence
 from lightproof.gallery.taking import light_of
 from lightproof.gallery.templates import decode
-from lightproof.matcher import Matcher
+from lightproof.matcher import FACES, Asked, Matcher
 from lightproof.pixels import read_grey
 from lightproof.store import Change, NewPhoto, Store
 from lightproof.strangers import Strangers, check_far, leads
@@ -30,6 +30,13 @@ MOST: Final = 300
 
 RELIT: Final = 4
 """Copies of a kept face under other lights."""
+
+
+class Near(Protocol):
+    """Tells whom photos are to be compared with."""
+
+    def __call__(self, *asked: Asked, without: str | None = None) -> Enrolled:
+        """Those people; see :meth:`lightproof.gallery.register.Register.near`."""
 
 
 @dataclass(frozen=True)
@@ -99,8 +106,17 @@ def calibrated(best: Sequence[Floats], far: float, n_people: int, alike: float =
     return Calibration(far, shift, n_people + 1, len(best), len(together) - len(best))
 
 
-def best_of_others(matcher: Matcher, people: Enrolled, store: Store, names: Container[str]) -> Iterator[Floats]:
-    """Take a photo of each of these people for a stranger's: the lead of the best match among everybody else.
+def best_of_others(near: Near, matcher: Matcher, store: Store, most: int = MOST) -> Iterator[Floats]:
+    """Take a photo of each of some people for a stranger's: the lead of the best match among everybody else.
+
+    Parameters
+    ----------
+    near : callable
+        Whom photos are compared with, somebody left out: see :meth:`lightproof.gallery.register.Register.near`.
+    matcher : Matcher
+    store : Store
+    most : int
+        People to be taken, drawn by lot.
 
     Yields
     ------
@@ -108,34 +124,37 @@ def best_of_others(matcher: Matcher, people: Enrolled, store: Store, names: Cont
         Of the photo, and of its relit copies if the face is kept.
     """
     rng = np.random.default_rng(0)
-    place = {name: i for i, name in enumerate(people.names)}
-    for person, photos, _ in store.templates(faces=True):
-        if person.name in names and person.name in place and photos:
-            evidence = _evidence_relit(matcher, people, photos[0], rng, store.place)
-            others = np.delete(evidence.people, place[person.name], axis=1)
-            yield leads(Evidence(others, evidence.cohort)).max(axis=1)
+    with store.reading() as view:
+        for person, photos, _ in view.templates_of_people(view.drawn(most), faces=True):
+            asked = _asked_relit(matcher, photos[0], rng, store.place)
+            yield leads(matcher.said(asked, near(asked, without=person.name))).max(axis=1)
 
 
 def evidence_of_photos(matcher: Matcher, people: Enrolled, photos: Sequence[NewPhoto], gallery: str) -> Evidence:
-    """What photos that are kept say, in their order; of a face that is not kept the template stands in for it.
+    """What photos that are kept say, in their order; see :func:`asked_of_photos`."""
+    return joined_evidence([matcher.said(asked, people) for asked in asked_of_photos(matcher, photos, gallery)])
+
+
+def asked_of_photos(matcher: Matcher, photos: Sequence[NewPhoto], gallery: str) -> list[Asked]:
+    """Ask about photos that are kept, in their order; of a face that is not kept the template stands in for it.
 
     Parameters
     ----------
     matcher : Matcher
-    people : Enrolled
     photos : sequence of NewPhoto
         One or more.
     gallery : str
         Its place, for the message.
     """
-    said = []
+    asked = []
     for kept, some in groupby(((photo, _kept_face(photo)) for photo in photos), key=lambda pair: pair[1] is not None):
         pairs = list(some)
-        if kept:
-            said.append(matcher.compare([face for _, face in pairs if face is not None], people))
-        else:
-            said.append(_evidence_of_templates(matcher, people, [photo for photo, _ in pairs], gallery))
-    return joined_evidence(said)
+        for part in (pairs[start : start + FACES] for start in range(0, len(pairs), FACES)):
+            if kept:
+                asked.append(matcher.ask([face for _, face in part if face is not None]))
+            else:
+                asked.append(_asked_of_templates(matcher, [photo for photo, _ in part], gallery))
+    return asked
 
 
 def _kept_face(photo: NewPhoto) -> Array | None:
@@ -144,22 +163,20 @@ def _kept_face(photo: NewPhoto) -> Array | None:
     return None if face is None or face.min() == face.max() else face
 
 
-def _evidence_of_templates(matcher: Matcher, people: Enrolled, photos: Sequence[NewPhoto], gallery: str) -> Evidence:
+def _asked_of_templates(matcher: Matcher, photos: Sequence[NewPhoto], gallery: str) -> Asked:
     templates = [decode(photo.template, matcher, gallery) for photo in photos]
     views = zip(*(template.spans for template in templates), strict=True)
     own = [np.stack([spans.directions[:, 0] for spans in view]).astype(matcher.settings["dtype"]) for view in views]
     lights = np.array([light_of(photo.light, gallery) or (np.nan, np.nan) for photo in photos])
-    return matcher.compare_vectors(own, lights, people)
+    return Asked(own, lights, 1)
 
 
-def _evidence_relit(
-    matcher: Matcher, people: Enrolled, photo: NewPhoto, rng: np.random.Generator, gallery: str
-) -> Evidence:
-    """What a photo says, and its relit copies if the face is kept."""
+def _asked_relit(matcher: Matcher, photo: NewPhoto, rng: np.random.Generator, gallery: str) -> Asked:
+    """Ask about a photo, and its relit copies if the face is kept."""
     if photo.face is None:
-        return evidence_of_photos(matcher, people, [photo], gallery)
+        return _asked_of_templates(matcher, [photo], gallery)
     face = read_grey(photo.face, where="a kept face")
-    return matcher.compare([copy for copy in (face, *relit_copies(face, rng)) if copy.min() < copy.max()], people)
+    return matcher.ask([copy for copy in (face, *relit_copies(face, rng)) if copy.min() < copy.max()])
 
 
 def relit_copies(face: Array, rng: np.random.Generator) -> Array:
@@ -172,13 +189,6 @@ def relit_copies(face: Array, rng: np.random.Generator) -> Array:
     alpha = rng.uniform(0.3, 1.2, RELIT)
     relit = relight(images, alpha, -slope.sum(axis=1) / 2, slope)
     return np.clip(np.rint(relit), 0, 255).astype(np.uint8)
-
-
-def chosen(names: Sequence[str]) -> list[str]:
-    """Choose the people to be taken for strangers, evenly from all."""
-    if len(names) <= MOST:
-        return list(names)
-    return [names[i] for i in np.linspace(0, len(names) - 1, MOST).astype(int)]
 
 
 def unlearn(change: Change) -> None:

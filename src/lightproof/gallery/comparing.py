@@ -12,7 +12,7 @@ from lightproof.errors import UnknownPerson
 from lightproof.gallery.answers import Answer, Candidate, Mark, Verification, mark
 from lightproof.gallery.calibration import FAR, Calibration
 from lightproof.gallery.taking import Face
-from lightproof.matcher import Matcher
+from lightproof.matcher import Asked, Matcher
 from lightproof.store import check_name
 from lightproof.strangers import check_far, leads, score_of
 
@@ -22,13 +22,13 @@ def far_asked(owner: str, far: float | None, known: Calibration) -> float:
     return check_far(owner, far) if far is not None else known.far
 
 
-def candidates(face: Face, people: Enrolled, matcher: Matcher, known: Calibration) -> list[Candidate]:
-    """Compare a face with everybody; the best first."""
+def candidates(asked: Asked, people: Enrolled, matcher: Matcher, known: Calibration) -> list[Candidate]:
+    """Compare a face with everybody, or with those worth it; the best first."""
     if not len(people):
         return []
-    evidence = matcher.compare([face.image], people)
+    evidence = matcher.said(asked, people)
     assert evidence.distances is not None
-    strangers = known.among(len(people), mutual_agreement(people))
+    strangers = known.among(people.n_people, mutual_agreement(people))
     ahead = leads(evidence)[0]
     names = people.names
     order = np.argsort(-ahead, kind="stable")
@@ -56,18 +56,18 @@ def verdict(found: Mark, far: float) -> Verification:
     return Verification(found.score, found.one_in, found.lead, found.distance, same, _threshold(far), far)
 
 
-def with_person(face: Face, person: str, people: Enrolled, matcher: Matcher, known: Calibration) -> Mark:
+def with_person(asked: Asked, person: str, people: Enrolled, matcher: Matcher, known: Calibration) -> Mark:
     """Compare a face with somebody enrolled, among all who are."""
     name = among(people, person)
-    named = next(one for one in candidates(face, people, matcher, known) if one.name == name)
-    count = len(people)
+    named = next(one for one in candidates(asked, people, matcher, known) if one.name == name)
+    count = people.n_people
     return mark(named.lead, named.distance, known.among(count, mutual_agreement(people)).one_of(count))
 
 
 def with_photo(face: Face, other: Face, matcher: Matcher) -> Mark:
     """Compare a face with another one, alone."""
     people = matcher.everybody({"": matcher.templates([other.image])[0]})
-    [found] = candidates(face, people, matcher, Calibration(FAR))
+    [found] = candidates(matcher.ask([face.image]), people, matcher, Calibration(FAR))
     return found
 
 

@@ -278,13 +278,12 @@ class Gallery(Asking):
             Shows how far it is.
         """
         far = check_far("calibrate", far)
-        people = self.everybody()
+        count = self.follow()
         found = Calibration(far)
-        if len(people) > 1:
-            names = set(calibration.chosen([str(name) for name in people.names]))
-            strangers = calibration.best_of_others(self.matcher, people, self._store, names)
-            best = list(progress(strangers, len(names)))
-            found = calibration.calibrated(best, far, len(people) - 1, mutual_agreement(people))
+        if count > 1:
+            strangers = calibration.best_of_others(self.near, self.matcher, self._store)
+            best = list(progress(strangers, min(count, calibration.MOST)))
+            found = calibration.calibrated(best, far, count - 1, mutual_agreement(self.sample()))
         with self._store.writing() as change:
             check_parameters(change, self._way)
             change.set_fact("calibration", found.written())

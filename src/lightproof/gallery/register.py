@@ -1,16 +1,37 @@
-"""Everybody's templates in memory, as the store has them now."""
+"""Whom a photo is compared with, as the store has them now: everybody, or of many those worth comparing with."""
 
 from __future__ import annotations
 
-from collections.abc import Hashable
-from dataclasses import replace
+from collections.abc import Hashable, Iterable, Iterator
+from dataclasses import dataclass, field, replace
 from threading import Lock
+from typing import Final
 
-from lightproof.enrolled import Enrolled, Template
+import numpy as np
+
+from lightproof.enrolled import RIVALS, Enrolled, Template
 from lightproof.errors import BadGallery
 from lightproof.gallery.taking import Way, lights_of
-from lightproof.gallery.templates import decode
-from lightproof.store import NewPhoto, Store
+from lightproof.gallery.templates import decode, decode_all
+from lightproof.index import CodeIndex
+from lightproof.matcher import Asked
+from lightproof.store import NewPhoto, Person, Store, View
+from lightproof.types import Array
+
+SMALL: Final = 1000
+"""Up to so many people everybody's template is in memory, and everybody is compared with."""
+
+SPARE: Final = 2
+"""Rivals beyond those that are needed: one or two people may be left out of a comparison."""
+
+
+@dataclass
+class _Crowd:
+    """What is in memory of many people: their codes, and the templates of those whom others are measured against."""
+
+    index: CodeIndex
+    count: int = 0
+    rivals: dict[int, tuple[int, str, Template]] = field(default_factory=dict)
 
 
 class Register:
@@ -21,47 +42,137 @@ class Register:
     store : Store
     way : Way
         Of the gallery: templates of other parameters are refused.
+    small : int
+        Up to so many people everybody is compared with.
     """
 
-    def __init__(self, store: Store, way: Way) -> None:
-        self._store, self._way = store, way
+    def __init__(self, store: Store, way: Way, small: int = SMALL) -> None:
+        self._store, self._way, self._small = store, way, small
         self._revision = -1
         self._templates: dict[int, tuple[str, Template]] = {}
-        self._people: Enrolled = way.matcher.everybody({})
+        self._people: Enrolled | None = way.matcher.everybody({})
+        self._crowd: _Crowd | None = None
         # Two threads that follow at once would each miss what the other has read.
         self._alone = Lock()
 
-    def everybody(self) -> Enrolled:
-        """Return everybody who is enrolled, by name."""
+    def follow(self) -> int:
+        """Take on what has changed; return how many people with photos there are."""
         with self._alone:
             if self._store.revision() != self._revision:
-                self._follow()
-            return self._people
+                with self._store.reading() as view:
+                    self._follow(view)
+            return self._crowd.count if self._crowd is not None else len(self._templates)
 
-    def _follow(self) -> None:
+    def everybody(self) -> Enrolled:
+        """Return everybody who is enrolled, by name, however much memory that takes."""
+        self.follow()
+        with self._alone:
+            if self._people is not None:
+                return self._people
+            with self._store.reading() as view:
+                return self._ordered(dict(self._read(view.templates())).values())
+
+    def is_large(self) -> bool:
+        """Whether there are so many people that not everybody is compared with."""
+        self.follow()
+        return self._people is None
+
+    def sample(self) -> Enrolled:
+        """Return those whom everybody is measured against: all, or of many those drawn by lot."""
+        self.follow()
+        with self._alone:
+            return self._people if self._people is not None else self._panel([], [])
+
+    def near(self, *asked: Asked, including: Iterable[str] = (), without: str | None = None) -> Enrolled:
+        """Return those whom photos are to be compared with, by name.
+
+        That is everybody in a small gallery. In a large one it is those whose codes are nearest to any of the photos,
+        and the people drawn by lot whom others are measured against: every answer about them is that of a comparison
+        with everybody.
+
+        Parameters
+        ----------
+        *asked : Asked
+            Of one or more photos each.
+        including : iterable of str
+            People to be compared with in any case, where they are enrolled.
+        without : str, optional
+            Somebody who is to be left out, as if never enrolled.
+        """
+        self.follow()
+        with self._alone:
+            people = self._people if self._people is not None else self._panel(asked, including)
+        return people if without is None else people.removing(without)
+
+    def _panel(self, asked: Iterable[Asked], including: Iterable[str]) -> Enrolled:
+        crowd, coder = self._crowd, self._way.matcher.coder
+        assert crowd is not None
+        photos = (photo for some in asked for photo in coder.of_asked(some.vectors, some.moves))
+        near = {int(person) for photo in photos for person in crowd.index.search(photo).people}
+        panel = dict(crowd.rivals)
         with self._store.reading() as view:
-            revision = view.revision()
-            names = {person.id: person.name for person in view.people()}
-            known = {number: kept for number, kept in self._templates.items() if number in names}
-            for person, photos, span in view.templates(since=self._revision):
-                if not photos:  # somebody who was entered before there was a photo
-                    known.pop(person.id, None)
-                    continue
-                known[person.id] = (person.name, self._template(person.name, photos, span))
-        ordered: dict[Hashable, Template] = {
-            names[number]: known[number][1] for number in sorted(known, key=names.__getitem__)
-        }
-        self._templates, self._revision = known, revision
-        self._people = self._way.matcher.everybody(ordered)
+            near.update(view.ids_of(including).values())
+            for number, (name, template) in self._read(view.templates_of_people(near - panel.keys())):
+                panel[number] = (0, name, template)
+        return replace(self._ordered((name, template) for _, name, template in panel.values()), total=crowd.count)
 
-    def _template(self, name: str, photos: list[NewPhoto], span: bytes | None) -> Template:
-        for photo in photos:
-            if photo.parameters != self._way.parameters:
+    def _follow(self, view: View) -> None:
+        if view.is_larger(self._small):
+            self._follow_many(view)
+        else:
+            self._follow_few(view)
+        self._revision = view.revision()
+
+    def _follow_few(self, view: View) -> None:
+        since = self._revision if self._crowd is None else -1
+        names = {person.id: person.name for person in view.people()}
+        known = {number: kept for number, kept in self._templates.items() if number in names}
+        changed, _ = view.changed(since)
+        for number in changed:  # also somebody whose photos are all gone
+            known.pop(number, None)
+        known |= self._read(view.templates(since=since))
+        self._templates, self._crowd = known, None
+        self._people = self._ordered((names[number], kept) for number, (_, kept) in known.items())
+
+    def _follow_many(self, view: View) -> None:
+        coder = self._way.matcher.coder
+        crowd = self._crowd if self._crowd is not None else _Crowd(CodeIndex(coder.n_first, coder.n_words))
+        since = self._revision if self._crowd is not None else -1
+        if since >= 0:
+            changed, gone = view.changed(since)
+            crowd.index.remove([*changed, *gone])
+        for people, codes in view.codes(since):
+            crowd.index.add(people, self._codes(codes, coder.n_words))
+        crowd.count = crowd.index.n_people
+        drawn = view.drawn(RIVALS + SPARE)
+        kept = {number: rival for number, rival in crowd.rivals.items() if drawn.get(number) == rival[0]}
+        for number, (name, template) in self._read(view.templates_of_people(drawn.keys() - kept.keys())):
+            kept[number] = (drawn[number], name, template)
+        crowd.rivals = kept
+        self._crowd, self._people, self._templates = crowd, None, {}
+
+    def _codes(self, codes: list[bytes], words: int) -> Array:
+        if any(len(code) != 8 * words for code in codes):
+            raise BadGallery(self._store.place, "a damaged code")
+        return np.frombuffer(b"".join(codes), "<u8").reshape(-1, words)
+
+    def _ordered(self, people: Iterable[tuple[str, Template]]) -> Enrolled:
+        templates: dict[Hashable, Template] = {}
+        templates.update(sorted(people, key=lambda pair: pair[0]))
+        return self._way.matcher.everybody(templates)
+
+    def _read(
+        self, people: Iterable[tuple[Person, list[NewPhoto], bytes | None]]
+    ) -> Iterator[tuple[int, tuple[str, Template]]]:
+        """Make templates of what is kept of people; somebody who was entered before there was a photo has none."""
+        found = [(person, photos, span) for person, photos, span in people if photos]
+        for _, photos, _ in found:
+            if any(photo.parameters != self._way.parameters for photo in photos):
                 raise BadGallery(self._store.place, "a template made with other parameters")
-        return replace(self._joined(photos, span), lights=lights_of(photos, self._store.place))
-
-    def _joined(self, photos: list[NewPhoto], span: bytes | None) -> Template:
-        if span is not None:
-            return decode(span, self._way.matcher, self._store.place)
-        templates = [decode(photo.template, self._way.matcher, self._store.place) for photo in photos]
-        return self._way.matcher.joined(templates)
+        whole = [span if span is not None else photos[0].template for _, photos, span in found]
+        templates = decode_all(whole, self._way.matcher, self._store.place)
+        for (person, photos, span), template in zip(found, templates, strict=True):
+            if span is None and len(photos) > 1:
+                own = [decode(photo.template, self._way.matcher, self._store.place) for photo in photos]
+                template = self._way.matcher.joined(own)
+            yield person.id, (person.name, replace(template, lights=lights_of(photos, self._store.place)))

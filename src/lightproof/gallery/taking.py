@@ -123,6 +123,7 @@ def photos_of(faces: Sequence[Face], way: Way) -> list[NewPhoto]:
         return []
     images = [face.image for face in faces]
     templates = way.matcher.templates(images)
+    codes = way.matcher.coder.of_templates(templates)
     parameters = way.parameters
     pictures = [_png(picture) for picture in to_bytes(images, FACE_SIZE)] if way.keep else [None] * len(faces)
     return [
@@ -133,8 +134,9 @@ def photos_of(faces: Sequence[Face], way: Way) -> list[NewPhoto]:
             source=face.source,
             light=_light(template),
             face=picture,
+            code=code.astype("<u8").tobytes(),
         )
-        for face, template, picture in zip(faces, templates, pictures, strict=True)
+        for face, template, picture, code in zip(faces, templates, pictures, codes, strict=True)
     ]
 
 

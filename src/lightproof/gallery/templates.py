@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections.abc import Iterable, Sequence
 from typing import Any, Final
 
 import numpy as np
@@ -12,8 +13,9 @@ from lightproof.enrolled import Template
 from lightproof.errors import BadGallery
 from lightproof.matcher import Matcher
 from lightproof.subspaces import PatchSpans, SharedSpan, stand_ins
+from lightproof.types import Array
 
-RECIPE: Final = 2
+RECIPE: Final = 3
 """Raised whenever the same photo and settings would make another template: old ones are then never compared."""
 
 
@@ -46,41 +48,61 @@ def _encode_spans(spans: PatchSpans) -> bytes:
 
 
 def decode(written: bytes, matcher: Matcher, place: str) -> Template:
-    """Read what :func:`encode` wrote.
+    """Read what :func:`encode` wrote; see :func:`decode_all`."""
+    return decode_all([written], matcher, place)[0]
+
+
+def decode_all(written: Sequence[bytes], matcher: Matcher, place: str) -> list[Template]:
+    """Read what :func:`encode` wrote, many templates at a time.
 
     Parameters
     ----------
-    written : bytes
+    written : sequence of bytes
     matcher : Matcher
-        Whose settings the template must have.
+        Whose settings the templates must have.
     place : str
         The gallery, for the message.
     """
-    spans, start, n_patches = [], LEVEL, matcher.extractor.grid_.n_patches
+    templates: dict[int, Template] = {}
+    for head in {_head(each) for each in written}:
+        alike = [i for i, each in enumerate(written) if _head(each) == head]
+        templates |= zip(alike, _decode_alike([written[i] for i in alike], matcher, place), strict=True)
+    return [templates[i] for i in range(len(written))]
+
+
+def _head(written: bytes) -> tuple[int, bytes]:
+    """What templates must have in common to be read together."""
+    return len(written), written[LEVEL : LEVEL + HEAD]
+
+
+def _decode_alike(written: Sequence[bytes], matcher: Matcher, place: str) -> Iterable[Template]:
+    """Read templates of one length."""
+    rows = np.frombuffer(b"".join(written), np.uint8).reshape(len(written), -1)
+    views, start, n_patches = [], LEVEL, matcher.extractor.grid_.n_patches
     for view, layout in zip(matcher.views, matcher.layouts, strict=True):
-        head = written[start : start + HEAD]
-        K, r, D = np.frombuffer(head, "<u4").tolist() if len(head) == HEAD else (0, 0, 0)
+        heads = rows[:, start : start + HEAD]
+        K, r, D = heads[0].copy().view("<u4").tolist() if heads.shape[1] == HEAD else (0, 0, 0)
         end = start + HEAD + K * r * (D + 2)
         legal = (n_patches, view.n_numbers) == (K, D) and 0 < r <= layout.settings["components"]
-        if not legal or end > len(written):
-            raise BadGallery(place, f"a damaged template of {len(written)} bytes")
-        spans.append(_decode_spans(written, start + HEAD, (K, r, D), layout.shared, place))
+        if not legal or end > rows.shape[1] or (heads != heads[0]).any():
+            raise BadGallery(place, f"a damaged template of {rows.shape[1]} bytes")
+        views.append(_decode_spans(rows[:, start + HEAD : end], (K, r, D), layout.shared, place))
         start = end
-    level = float(np.frombuffer(written, "<f4", 1)[0])
-    if start != len(written):
-        raise BadGallery(place, f"a damaged template of {len(written)} bytes")
-    _check_finite(level, place)
-    return Template(tuple(spans), level)
+    if start != rows.shape[1]:
+        raise BadGallery(place, f"a damaged template of {rows.shape[1]} bytes")
+    levels = rows[:, :LEVEL].copy().view("<f4")[:, 0]
+    _check_finite(levels, place)
+    return map(Template, zip(*views, strict=True), levels.tolist())
 
 
-def _decode_spans(
-    written: bytes, start: int, shape: tuple[int, int, int], shared: SharedSpan, place: str
-) -> PatchSpans:
-    K, r, D = shape
-    own = np.frombuffer(written, np.int8, K * r * D, start).reshape(shape)
-    strengths = np.frombuffer(written, "<f2", K * r, start + K * r * D).reshape(K, r).astype(np.float16)
+def _decode_spans(rows: Array, shape: tuple[int, int, int], shared: SharedSpan, place: str) -> list[PatchSpans]:
+    """Read the directions of many people in one view, then how strong each is."""
+    (K, r, D), n = shape, len(rows)
+    own = rows[:, : K * r * D].view(np.int8).reshape(n, *shape)
+    strengths = rows[:, K * r * D :].copy().view("<f2").reshape(n, K, r).astype(np.float16)
     _check_finite(strengths, place)
-    return PatchSpans(own, stand_ins(strengths), shared)
+    samples = stand_ins(strengths)
+    return [PatchSpans(own[i], samples[i], shared) for i in range(n)]
 
 
 def _check_finite(numbers: Any, place: str) -> None:

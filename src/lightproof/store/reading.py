@@ -8,19 +8,25 @@ from difflib import get_close_matches
 from itertools import islice
 from typing import Any, Final, TypeAlias
 
-from sqlalchemy import Boolean, ColumnElement, Connection, Executable, Select, func, select, type_coerce
+from sqlalchemy import Boolean, ColumnElement, Connection, Executable, Select, exists, func, null, select, type_coerce
 
 from lightproof.errors import UnknownPerson
 from lightproof.store.names import check_name, storable
 from lightproof.store.problems import Words
 from lightproof.store.records import Counts, Forgotten, NewPhoto, Person, Photo, Refusal
-from lightproof.store.schema import facts, people, photos, refused
+from lightproof.store.schema import codes, facts, gone, people, photos, refused
 
 AT_ONCE: Final = 128
 """Photos whose templates are in memory together, unless one person has more."""
 
 NUMBERS: Final = range(1, 2**63)
 """What a database counts with."""
+
+CODES: Final = 8192
+"""Codes that are read at a time."""
+
+FAMILIAR: Final = 10_000
+"""In a gallery of more people nobody is looked for who is called nearly so."""
 
 IN_ONE_QUESTION: Final = 900
 """Values that one statement looks for; databases limit them."""
@@ -31,10 +37,11 @@ _MAYBE_STR = (str, type(None))
 _MAYBE_BYTES = (bytes, type(None))
 _PERSON: Kinds = (int, str, int, int, str)
 _PHOTO: Kinds = (int, str, str, str, _MAYBE_STR, _MAYBE_STR, _MAYBE_STR, str, bool)
-_TEMPLATE: Kinds = (int, str, str, bytes, _MAYBE_STR, _MAYBE_STR, _MAYBE_STR, _MAYBE_BYTES)
+_TEMPLATE: Kinds = (int, str, str, bytes, _MAYBE_STR, _MAYBE_STR, _MAYBE_STR, _MAYBE_BYTES, _MAYBE_BYTES)
 _REFUSAL: Kinds = (str, _MAYBE_STR, str, _MAYBE_STR, str, str, str)
 
-_COUNTED = select(func.count()).where(photos.c.person == people.c.id).scalar_subquery()
+_OWN = photos.c.person == people.c.id
+_COUNTED = select(func.count()).where(_OWN).scalar_subquery()
 _PEOPLE = select(people.c.id, people.c.name, _COUNTED, people.c.revision, people.c.added)
 
 
@@ -174,7 +181,43 @@ class View:
 
         Sorted by name, and read a few people at a time. The faces are left out unless they are asked for.
         """
-        for group in _groups(self._people(_PEOPLE.where(people.c.revision > since))):
+        yield from self._with_photos(self._people(_PEOPLE.where(people.c.revision > since)), faces)
+
+    def templates_of_people(
+        self, ids: Iterable[int], *, faces: bool = False
+    ) -> Iterator[tuple[Person, list[NewPhoto], bytes | None]]:
+        """Those of these people who are there, as :meth:`templates` gives them."""
+        found = [Person(*row) for row in self._among(_PEOPLE, people.c.id, ids, _PERSON)]
+        return self._with_photos(sorted(found, key=lambda person: person.name), faces)
+
+    def codes(self, since: int = -1) -> Iterator[tuple[list[int], list[bytes]]]:
+        """The codes of all photos of people who changed after a revision, and whose they are, some at a time."""
+        question = select(codes.c.person, codes.c.code)
+        if since >= 0:
+            question = question.join_from(codes, people, codes.c.person == people.c.id)
+            question = question.where(people.c.revision > since)
+        with self._words.plain(writing=self._WRITES):
+            rows = self._connection.execution_options(yield_per=CODES).execute(question)
+            for some in rows.partitions():
+                if not all(isinstance(person, int) and isinstance(code, bytes) for person, code in some):
+                    raise self._words.damaged()
+                yield [person for person, _ in some], [code for _, code in some]
+
+    def changed(self, since: int) -> tuple[list[int], list[int]]:
+        """Numbers of people who were added or changed after a revision, and of those who went."""
+        news = self._rows(select(people.c.id).where(people.c.revision > since), (int,))
+        left = self._rows(select(gone.c.person).where(gone.c.revision > since), (int,))
+        return [row[0] for row in news], [row[0] for row in left]
+
+    def drawn(self, most: int) -> dict[int, int]:
+        """Draw so many people with photos by lot, the same ones whoever else comes and goes: number and revision."""
+        question = select(people.c.id, people.c.revision).where(exists(select(photos.c.id).where(_OWN)))
+        return dict(self._rows(question.order_by(people.c.lot, people.c.id).limit(most), (int, int)))
+
+    def _with_photos(
+        self, everybody: list[Person], faces: bool
+    ) -> Iterator[tuple[Person, list[NewPhoto], bytes | None]]:
+        for group in _groups(everybody):
             ids = [person.id for person in group]
             spans = dict(self._among(select(people.c.id, people.c.span), people.c.id, ids, (int, _MAYBE_BYTES)))
             theirs: dict[int, list[NewPhoto]] = {person: [] for person in ids}
@@ -194,8 +237,15 @@ class View:
         numbers = [select(func.count()).select_from(table).scalar_subquery() for table in (people, photos, refused)]
         return Counts(*self._rows(select(*numbers), (int, int, int))[0])
 
+    def is_larger(self, most: int) -> bool:
+        """Whether there are more people than so many, without counting all of them."""
+        return bool(self._rows(select(people.c.id).order_by(people.c.id).offset(most).limit(1), (int,)))
+
     def _unknown(self, wanted: str, others: Sequence[str] = ()) -> UnknownPerson:
-        known = [row[0] for row in self._rows(select(people.c.name).order_by(people.c.name), (str,))]
+        question = select(people.c.name).order_by(people.c.name)
+        known = [row[0] for row in self._rows(question.limit(FAMILIAR + 1), (str,))]
+        if len(known) > FAMILIAR:
+            return UnknownPerson(wanted, known, what="The name", nearest=[])
         return UnknownPerson(wanted, known, what="The name", nearest=get_close_matches(wanted, [*known, *others]))
 
     def _people(self, question: Select[Any]) -> list[Person]:
@@ -222,7 +272,8 @@ class View:
 def _with_templates(faces: bool) -> Select[Any]:
     table = photos.c
     kept = [table.hash, table.parameters, table.template, table.source, table.folder, table.light]
-    question = select(table.person, *kept, *([table.face] if faces else []))
+    face = table.face if faces else null()
+    question = select(table.person, *kept, face, codes.c.code).outerjoin_from(photos, codes, codes.c.photo == table.id)
     return question.order_by(table.person, table.hash)
 
 

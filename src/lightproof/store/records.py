@@ -62,6 +62,8 @@ class NewPhoto:
         What the light does in it, as JSON.
     face : bytes, optional
         The face itself, where it was asked to be kept.
+    code : bytes, optional
+        By which it is found among many.
     """
 
     hash: str
@@ -71,6 +73,7 @@ class NewPhoto:
     folder: str | None = None
     light: str | None = None
     face: bytes | None = None
+    code: bytes | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,6 +18,7 @@ _PHOTO: dict[str, type | UnionType] = {
     "folder": str | None,
     "light": str | None,
     "face": bytes | None,
+    "code": bytes | None,
 }
 _REFUSAL: dict[str, type | UnionType] = {
     "hash": str,
@@ -31,7 +32,7 @@ _REFUSAL: dict[str, type | UnionType] = {
 
 
 def photo_row(photo: NewPhoto) -> dict[str, Any]:
-    """All of a photo but whose it is."""
+    """All of a photo but whose it is; its code goes into a table of its own."""
     return _row(photo, _PHOTO)
 
 

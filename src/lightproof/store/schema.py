@@ -23,16 +23,22 @@ from sqlalchemy import (
     Table,
     Text,
     insert,
+    select,
     update,
 )
 
-SCHEMA: Final = 1
+from lightproof.labels import lot_of
+
+SCHEMA: Final = 2
 """Raised whenever the tables change; every raise has its function in ``MIGRATIONS``."""
 
 APPLICATION: Final = 0x4C506761
 """Tells a gallery from any other SQLite file ("LPga")."""
 
 KIND: Final = "lightproof gallery"
+
+FIRST: Final = frozenset({"facts", "people", "photos", "refused"})
+"""Tables that every gallery has, whatever its schema."""
 
 OWN_FACTS: Final = frozenset({"kind", "schema", "made", "revision", "unswept"})
 """Facts that only the store itself writes."""
@@ -64,7 +70,11 @@ people = Table(
     Column("name", _Sorted, nullable=False, unique=True),
     Column("revision", _Key, nullable=False),
     Column("added", Text, nullable=False),
+    # Made of the name alone; those with the smallest are the same few people whoever else comes and goes.
+    Column("lot", _Key, nullable=False),
     Column("span", Bytes),
+    Index("people_by_revision", "revision"),
+    Index("people_by_lot", "lot"),
     sqlite_autoincrement=True,
 )
 
@@ -86,6 +96,25 @@ photos = Table(
     sqlite_autoincrement=True,
 )
 
+# Beside the photos, not in them: all codes are read in one go, without the templates.
+codes = Table(
+    "codes",
+    tables,
+    Column("photo", _Key, ForeignKey("photos.id", ondelete="CASCADE"), primary_key=True),
+    Column("person", _Key, nullable=False),
+    Column("code", Bytes, nullable=False),
+    Index("codes_of_person", "person"),
+)
+
+# Numbers of people who are no longer there, and since when: whoever follows the gallery must hear of it.
+gone = Table(
+    "gone",
+    tables,
+    Column("person", _Key, primary_key=True, autoincrement=False),
+    Column("revision", _Key, nullable=False),
+    Index("gone_by_revision", "revision"),
+)
+
 refused = Table(
     "refused",
     tables,
@@ -98,7 +127,19 @@ refused = Table(
     Column("added", Text, nullable=False),
 )
 
-MIGRATIONS: dict[int, Callable[[Connection], None]] = {}
+
+def _add_codes(connection: Connection) -> None:
+    """Lead from schema 1 to 2: lots, codes, and who is gone. Templates of that time are made anew anyway."""
+    connection.exec_driver_sql("ALTER TABLE people ADD COLUMN lot BIGINT NOT NULL DEFAULT 0")
+    for number, name in connection.execute(select(people.c.id, people.c.name)).all():
+        connection.execute(update(people).where(people.c.id == number).values(lot=lot_of(name)))
+    for table in (codes, gone):
+        table.create(connection)
+    for index in people.indexes:
+        index.create(connection)
+
+
+MIGRATIONS: dict[int, Callable[[Connection], None]] = {2: _add_codes}
 """For each schema number after the first, what leads to it from the number before."""
 
 

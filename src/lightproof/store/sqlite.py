@@ -186,7 +186,7 @@ class SqliteFile(Database):
         if not names:
             raise BadGallery(self.words.place, "an empty file")
         foreign = {kind for kind, _ in names} - {"table", "index"}
-        if foreign or not {("table", name) for name in schema.tables.tables} <= names:
+        if foreign or not {("table", name) for name in schema.FIRST} <= names:
             raise BadGallery(self.words.place, "a database with other tables")
 
     @contextmanager

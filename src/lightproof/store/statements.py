@@ -13,7 +13,7 @@ from lightproof.store.names import storable
 from lightproof.store.problems import Words
 from lightproof.store.reading import IN_ONE_QUESTION, Kinds, View
 from lightproof.store.residue import HEAD, traces
-from lightproof.store.schema import facts, people, photos
+from lightproof.store.schema import codes, facts, people, photos
 
 MANY: Final = 50
 """Where more photos than this are deleted, their traces are not looked for one by one."""
@@ -92,8 +92,9 @@ class Statements(View):
         if count > MANY:
             self.traces = None
         if self.traces is not None:
-            question = select(photos.c.hash, photos.c.source, func.substr(photos.c.template, 1, HEAD))
-            for row in self._among(question, column, values, (str, _MAYBE_STR, bytes)):
+            kept = (photos.c.hash, photos.c.source, func.substr(photos.c.template, 1, HEAD), codes.c.code)
+            question = select(*kept).outerjoin_from(photos, codes, codes.c.photo == photos.c.id)
+            for row in self._among(question, column, values, (str, _MAYBE_STR, bytes, _MAYBE_BYTES)):
                 self._erase(*row)
 
     def _erase_people(self, ids: Iterable[int]) -> None:

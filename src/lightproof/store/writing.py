@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from sqlalchemy import ColumnElement, delete, exists, insert, select, update
+from sqlalchemy import ColumnElement, Executable, delete, exists, insert, select, update
 
 from lightproof.errors import BadParameter, DuplicatePhoto, NameTaken
+from lightproof.labels import lot_of
 from lightproof.store.names import check_name, storable
 from lightproof.store.records import Added, Forgotten, NewPhoto, Refusal, Removed
 from lightproof.store.rows import check_kind, photo_row, refusal_row
-from lightproof.store.schema import OWN_FACTS, now, people, photos, refused
+from lightproof.store.schema import OWN_FACTS, codes, gone, now, people, photos, refused
 from lightproof.store.statements import Statements
 
 
@@ -27,7 +28,7 @@ class Change(Statements):
         name = check_name(name)
         if self.ids_of([name]):
             raise NameTaken(name)
-        self._do(insert(people), {"name": name, "revision": self._next, "added": now()})
+        self._do(insert(people), self._new_person(name, now()))
 
     def add_photos(self, name: str, new: Iterable[NewPhoto], make: bool = True) -> Added:
         """Add photos of one person; see :meth:`add_all`."""
@@ -74,6 +75,8 @@ class Change(Statements):
                 raise BadParameter("replace_templates", "made", f"photos of {person.name!r}", row["hash"])
             news = {key: row[key] for key in ("parameters", "template", "light")}
             self._do(update(photos).where(photos.c.hash == row["hash"]).values(news))
+        self._each([row["hash"] for row in rows], _without_codes)
+        self._insert_codes({row["hash"]: row["code"] for row in rows}, {row["hash"]: person.id for row in rows})
         if rows:
             self._touch([person.id])
         return len(rows)
@@ -103,7 +106,7 @@ class Change(Statements):
             return
         if self.ids_of([new]):
             raise NameTaken(new)
-        self._do(update(people).where(people.c.id == person.id).values(name=new, revision=self._next))
+        self._do(update(people).where(people.c.id == person.id).values(name=new, lot=lot_of(new), revision=self._next))
         self._do(update(refused).where(refused.c.person == person.name).values(person=new))
         self._erase(person.name)
 
@@ -115,7 +118,7 @@ class Change(Statements):
             self._erase_photos(photos.c.person, [number], kept.photos)
             self._erase_people([number])
             self._do(delete(photos).where(photos.c.person == number))
-            self._do(delete(people).where(people.c.id == number))
+            self._delete_people([number])
         self._drop_refusals(refused.c.person, [name])
         return kept
 
@@ -132,7 +135,7 @@ class Change(Statements):
         left = exists(select(photos.c.id).where(photos.c.person == people.c.id))
         question = select(people.c.id, people.c.name).where(~left)
         empty = dict(self._among(question, people.c.id, ids.values(), (int, str)))
-        self._each(list(empty), lambda some: delete(people).where(people.c.id.in_(some)))
+        self._delete_people(list(empty))
         self._drop_refusals(refused.c.person, list(empty.values()))
         self._touch([person for person in ids.values() if person not in empty])
         return Removed(len(gone), sorted(empty.values()))
@@ -178,13 +181,34 @@ class Change(Statements):
         ids = self.ids_of(names)
         self._touch(list(ids.values()))
         if missing := [name for name in names if name not in ids]:
-            self._do(insert(people), [{"name": name, "revision": self._next, "added": day} for name in missing])
+            self._do(insert(people), [self._new_person(name, day) for name in missing])
             ids |= self.ids_of(missing)
+        new_codes = {key: row.pop("code") for key, row in rows.items()}
         self._do(insert(photos), [{**row, "person": ids[row["person"]], "added": day} for row in rows.values()])
+        self._insert_codes(new_codes, {key: ids[row["person"]] for key, row in rows.items()})
         self._each(list(rows), lambda some: delete(refused).where(refused.c.hash.in_(some)))
+
+    def _insert_codes(self, new: Mapping[str, bytes | None], persons: Mapping[str, int]) -> None:
+        """Add the codes of photos, by hash, that have one."""
+        numbers = self._among(select(photos.c.hash, photos.c.id), photos.c.hash, list(new), (str, int))
+        given = [(number, persons[key], new[key]) for key, number in numbers if new[key] is not None]
+        if given:
+            self._do(insert(codes), [{"photo": photo, "person": person, "code": code} for photo, person, code in given])
+
+    def _new_person(self, name: str, day: str) -> dict[str, Any]:
+        return {"name": name, "revision": self._next, "added": day, "lot": lot_of(name)}
+
+    def _delete_people(self, numbers: Sequence[int]) -> None:
+        """Delete people who have no photos any more; whoever follows the gallery hears of it."""
+        if self._each(numbers, lambda some: delete(people).where(people.c.id.in_(some))):
+            self._do(insert(gone), [{"person": number, "revision": self._next} for number in numbers])
 
     def _drop_refusals(self, column: ColumnElement[Any], values: Sequence[str]) -> int:
         question = select(refused.c.hash, refused.c.person, refused.c.source, refused.c.reason)
         for row in self._among(question, column, values, (str, (str, type(None)), str, str)):
             self._erase(*row)
         return self._each(values, lambda some: delete(refused).where(column.in_(some)))
+
+
+def _without_codes(hashes: Sequence[str]) -> Executable:
+    return delete(codes).where(codes.c.photo.in_(select(photos.c.id).where(photos.c.hash.in_(hashes))))

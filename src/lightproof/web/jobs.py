@@ -57,7 +57,7 @@ class _Own:
         if not self.gallery.is_current():
             with self._alone:
                 self._gallery = None
-        self.gallery.everybody()
+        self.gallery.follow()
 
 
 _own: _Own | None = None
@@ -98,7 +98,7 @@ def _here() -> _Own:
 def warm_up() -> bool:
     """Do everything once that takes longer the first time; tell whether what finds faces is installed."""
     gallery = _here().gallery
-    gallery.everybody()
+    gallery.follow()
     grey = np.random.default_rng(0).integers(0, 255, (192, 168)).astype(np.uint8)
     diagnose_face(grey)
     gallery.matcher.compare([grey], gallery.matcher.cohort)
@@ -187,7 +187,7 @@ def _ids_in(found: Explanation) -> dict[str, int]:
 
 def _explained(asked: requests.Explain) -> Explanation:
     gallery = _here().gallery
-    if not len(gallery.everybody()):
+    if not gallery.follow():
         raise ServiceProblem("nobody_enrolled", "Somebody must be enrolled with a photo; got nobody.")
     seen = _look(asked.photo, "The photo", asked.cropped)
     person, against = (None if who is None else _named(who) for who in (asked.person, asked.against))

@@ -1,0 +1,152 @@
+r"""What is told of a photo by a few thousand bits: enough to find who is worth comparing with among a million.
+
+Most of what tells people apart survives when only the sign is kept of each number, less what is usual there (the mean
+over the rendered people of :mod:`lightproof.cohort`). So the code of a photo is a row of bits, and how far two photos
+are apart is first told by how many of them differ. Not all numbers are taken, but those that bear a face cut a little
+askew: the lowest two cosines of each sorted projection, and of both differences the lowest two that run down the patch
+and not across. The first of each stand first, for a first look. Chosen on the people of Extended Yale B with odd
+numbers; docs/scale.md has the figures.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Final, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lightproof.closeness import unit_vectors
+from lightproof.compiled import compiled
+from lightproof.enrolled import Enrolled, Template
+from lightproof.types import Array, Floats, Ints
+
+Counts: TypeAlias = NDArray[np.uint16]
+"""Numbers of bits."""
+
+WORD: Final = 64
+"""Bits that are compared in one go."""
+
+
+class Coder:
+    """Makes codes.
+
+    Parameters
+    ----------
+    settings : dict
+        Of a gallery.
+    cohort : Enrolled
+        The rendered people: they tell what is usual.
+
+    Attributes
+    ----------
+    n_first, n_words : int
+        Words of a code that are looked at first, and all of them.
+    """
+
+    def __init__(self, settings: dict[str, Any], cohort: Enrolled) -> None:
+        self._numbers = numbers = _numbers(settings)
+        views = zip(*(template.spans for template in cohort.templates.values()), strict=True)
+        self._usual = [np.mean([spans.directions[:, 0] for spans in view], axis=0) for view in views]
+        K = len(self._usual[0])
+        n_bits = [K * sum(len(view[part]) for view in numbers) for part in (0, 1)]
+        self.n_first = -(-n_bits[0] // WORD)
+        self.n_words = self.n_first - (-n_bits[1] // WORD)
+
+    def of_templates(self, templates: Sequence[Template]) -> Array:
+        """Return the codes of photos by their templates, shape (n, words), uint64."""
+        views = [np.stack([template.spans[i].own[:, 0] for template in templates]) for i in range(len(self._numbers))]
+        return self.of_vectors([view.astype(np.float32) for view in views])
+
+    def of_asked(self, vectors: Sequence[Floats], moves: int) -> Array:
+        """Return the codes of photos after each of their moves, (n * moves, K, D) in each view -> (n, moves, words)."""
+        codes = self.of_vectors(vectors)
+        return codes.reshape(-1, moves, codes.shape[1])
+
+    def of_vectors(self, vectors: Sequence[Floats]) -> Array:
+        """Return the codes of photos by their features, (n, K, D) in each view -> (n, words), uint64."""
+        beyond = [
+            unit_vectors(view).swapaxes(0, 1)[:, :, : view.shape[2]] > usual
+            for view, usual in zip(vectors, self._usual, strict=True)
+        ]
+        parts = [
+            _packed([bits[:, :, view[part]] for bits, view in zip(beyond, self._numbers, strict=True)])
+            for part in (0, 1)
+        ]
+        return np.concatenate(parts, axis=1)
+
+
+def _numbers(settings: dict[str, Any]) -> list[tuple[Ints, Ints]]:
+    """For each view, which numbers of a patch are looked at first, and which later."""
+    waves, down = settings["detail"], settings["placed_detail"]
+    # As flatten and plane_cosines order them.
+    projections, differences = np.arange(settings["n_angles"]) * waves, np.arange(2) * ((down + 1) ** 2 - 1)
+    sorted_ones = [projections + i for i in range(min(waves, 2))]
+    placed_ones = [differences + i * (down + 1) - 1 for i in range(1, min(down, 2) + 1)]
+    return [(ones[0], np.concatenate([differences[:0], *ones[1:]])) for ones in (sorted_ones, placed_ones)]
+
+
+def _packed(bits: Sequence[Array]) -> Array:
+    """Put bits side by side into words, the last filled up with 0."""
+    n = len(bits[0])
+    flat = np.concatenate([each.reshape(n, -1) for each in bits], axis=1)
+    filled = np.zeros((n, -(-flat.shape[1] // WORD) * WORD), bool)
+    filled[:, : flat.shape[1]] = flat
+    # The byte order is written down, so that a gallery can go to another kind of machine.
+    return np.packbits(filled, axis=1, bitorder="little").view("<u8").astype(np.uint64)
+
+
+def bits_apart(codes: Array, asked: Array) -> Counts:
+    """How many bits of each code differ from one asked about, (N, words) and (words,) -> (N,), uint16."""
+    apart = np.empty(len(codes), np.uint16)
+    _count_all(codes, asked, apart)
+    return apart
+
+
+def least_apart(first: Array, rest: Array, rows: Ints, asked: Array) -> Counts:
+    """How many bits of some codes differ from the nearest of several asked about, (r,) rows -> (r,), uint16.
+
+    Parameters
+    ----------
+    first, rest : ndarray of shape (N, words)
+        The codes, cut in two.
+    rows : ndarray of shape (r,)
+    asked : ndarray of shape (q, words of both)
+    """
+    apart = np.empty(len(rows), np.uint16)
+    _count_some(first, rest, rows, asked, apart)
+    return apart
+
+
+@compiled
+def _count(word: np.uint64) -> np.uint64:
+    """Count the bits of a word; the compiler knows this form and takes the processor's own."""
+    ones, twos, fours = np.uint64(0x5555555555555555), np.uint64(0x3333333333333333), np.uint64(0x0F0F0F0F0F0F0F0F)
+    word = word - ((word >> np.uint64(1)) & ones)
+    word = (word & twos) + ((word >> np.uint64(2)) & twos)
+    word = (word + (word >> np.uint64(4))) & fours
+    return (word * np.uint64(0x0101010101010101)) >> np.uint64(56)
+
+
+@compiled
+def _count_all(codes: Array, asked: Array, apart: Counts) -> None:
+    for row in range(len(codes)):
+        code, total = codes[row], np.uint64(0)
+        for i in range(len(asked)):
+            total += _count(code[i] ^ asked[i])
+        apart[row] = total
+
+
+@compiled
+def _count_some(first: Array, rest: Array, rows: Ints, asked: Array, apart: Counts) -> None:
+    n_first = first.shape[1]
+    for i in range(len(rows)):
+        head, tail, least = first[rows[i]], rest[rows[i]], np.uint64(0xFFFF)
+        for q in range(len(asked)):
+            other, total = asked[q], np.uint64(0)
+            for word in range(n_first):
+                total += _count(head[word] ^ other[word])
+            for word in range(len(tail)):
+                total += _count(tail[word] ^ other[n_first + word])
+            least = min(least, total)
+        apart[i] = least

@@ -1,0 +1,81 @@
+"""A photo as bits, and how many of them differ."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from numpy.testing import assert_array_equal
+
+from lightproof.coding import WORD, bits_apart, least_apart
+from lightproof.matcher import Matcher
+from lightproof.settings import GALLERIES
+
+
+@pytest.fixture(scope="module", params=GALLERIES)
+def matcher(request):
+    return Matcher(GALLERIES[request.param])
+
+
+def words(rng, n, count):
+    return rng.integers(0, 2**64, (n, count), np.uint64, endpoint=False)
+
+
+def slow_count(one, other):
+    return bin(int.from_bytes((one ^ other).tobytes())).count("1")
+
+
+@given(st.integers(1, 40), st.integers(1, 9), st.integers(0, 10**6))
+def test_bits_are_counted_one_by_one(n, count, seed):
+    rng = np.random.default_rng(seed)
+    codes, asked = words(rng, n, count), words(rng, 1, count)[0]
+    assert bits_apart(codes, asked).tolist() == [slow_count(code, asked) for code in codes]
+
+
+@given(st.integers(1, 30), st.integers(1, 4), st.integers(0, 4), st.integers(1, 9), st.integers(0, 10**6))
+def test_of_several_views_the_nearest_counts(n, head, tail, views, seed):
+    rng = np.random.default_rng(seed)
+    codes, asked = words(rng, n, head + tail), words(rng, views, head + tail)
+    rows = rng.permutation(n)[: max(1, n // 2)]
+    first, rest = np.ascontiguousarray(codes[:, :head]), np.ascontiguousarray(codes[:, head:])
+    expected = [min(slow_count(codes[row], other) for other in asked) for row in rows]
+    assert least_apart(first, rest, rows, asked).tolist() == expected
+
+
+def test_a_code_is_as_long_as_its_parts_say(matcher, frontal):
+    coder = matcher.coder
+    codes = coder.of_templates(matcher.templates(frontal.images[:3]))
+    assert codes.shape == (3, coder.n_words)
+    assert codes.dtype == np.uint64
+    K = matcher.extractor.grid_.n_patches
+    n_bits = K * (matcher.settings["n_angles"] + 2)
+    assert coder.n_first == -(-n_bits // WORD)
+    assert coder.n_words == 2 * coder.n_first
+    # What fills up the last words is the same for everybody.
+    assert (bits_apart(codes, codes[0]) <= 2 * n_bits).all()
+
+
+def test_the_code_of_a_template_is_near_that_of_its_photo(matcher, frontal):
+    coder = matcher.coder
+    stored = coder.of_templates(matcher.templates(frontal.images))
+    asked = coder.of_vectors(matcher.vectors(frontal.images))
+    n_bits = WORD * coder.n_words
+    for i, code in enumerate(asked):
+        apart = bits_apart(stored, code)
+        assert apart.argmin() == i
+        assert apart[i] < 0.15 * n_bits
+
+
+def test_a_code_depends_on_nothing_but_its_photo(matcher, frontal):
+    templates = matcher.templates(frontal.images)
+    together = matcher.coder.of_templates(templates)
+    for template, code in zip(templates, together, strict=True):
+        assert_array_equal(matcher.coder.of_templates([template])[0], code)
+
+
+def test_light_that_changes_evenly_over_the_face_leaves_the_code_nearly_as_it_was(matcher, frontal):
+    codes = matcher.coder.of_vectors(matcher.vectors(frontal.images))
+    dim = matcher.coder.of_vectors(matcher.vectors((frontal.images * 0.6).astype(np.uint8)))
+    for one, other in zip(codes, dim, strict=True):
+        assert bits_apart(one[None], other)[0] < 0.1 * WORD * len(one)
