@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -27,16 +28,25 @@ from lightproof.diagnosis import toward
 from lightproof.errors import BadParameter
 from lightproof.types import Floats, Ints, is_whole
 
-LOOKS: Final = Looks(*map(np.float32, (1.3, 1.0, 0.4, 0.1, 0.2, 0.6, 0.25, 0.4)))
+LOOKS: Final = Looks(
+    variety=np.float32(1.4),
+    paint=np.float32(0.6),
+    bumps=np.float32(0.2),
+    ambient=np.float32(0.16),
+    penumbra=np.float32(0.3),
+    shape=np.float32(0.3),
+    wobble=np.float32(0.35),
+    noise=np.float32(0.4),
+)
 """Chosen on the odd-numbered people of Extended Yale B, see :mod:`benchmarks.crowd`."""
 
-UNLIKE: Final = 0.2
+UNLIKE: Final = 0.35
 """How much people differ in the grain of their skins."""
 
-SLIP: Final = 0.6
+SLIP: Final = 0.45
 """Pixels by which the eyes of a photo are off, right and down; they are 48 apart."""
 
-ASKEW: Final = 0.01
+ASKEW: Final = 0.008
 """By how much it is scaled, and turned in radians."""
 
 FRONTAL: Final = 5.0
@@ -117,7 +127,7 @@ class Crowd:
         self.seed = int(seed)
         self.looks = LOOKS
 
-    def faces(self, people: Ints) -> NDArray[np.uint8]:
+    def faces(self, people: Ints | Sequence[int]) -> NDArray[np.uint8]:
         """Draw the photo that each person is enrolled with: lit from about the camera.
 
         Parameters
@@ -134,7 +144,7 @@ class Crowd:
         chances = _chances(photos)
         return self._drawn(whom, photos, FRONTAL * chances[:, :2], chances[:, 2:])
 
-    def probes(self, people: Ints, turn: int = 0) -> Probes:
+    def probes(self, people: Ints | Sequence[int], turn: int = 0) -> Probes:
         """Draw another photo of each person, under one of the lights of Extended Yale B, or near it.
 
         Parameters

@@ -116,7 +116,7 @@ class Looks(NamedTuple):
 def read_sheet() -> Sheet:
     """Read the sheet that comes with the package."""
     picture = read_grey(files(__package__).joinpath("people.png").read_bytes(), where="the sheet of the crowd")
-    pages = np.stack([_record(page) for page in picture.reshape(-1, HEIGHT, picture.shape[1])]).astype(np.int64)
+    pages = np.stack([read_record(page) for page in picture.reshape(-1, HEIGHT, picture.shape[1])]).astype(np.int64)
     mean, components = pages[0] * 256 + pages[1] - 2**15, pages[4:] - 128
     tone = mean[:PIXELS].sum() * STEPS[0] / FINER / PIXELS
     extras = pages[3][: 2 * PIXELS].reshape(2, HEIGHT, WIDTH) / 100
@@ -131,6 +131,7 @@ def read_sheet() -> Sheet:
     )
 
 
-def _record(page: NDArray[np.uint8]) -> NDArray[np.uint8]:
+def read_record(page: NDArray[np.uint8]) -> NDArray[np.uint8]:
+    """Read the numbers of a page off its picture, shape (COLUMNS,)."""
     fields = page[:, : 3 * WIDTH].reshape(HEIGHT, 3, WIDTH).transpose(1, 0, 2)
     return np.concatenate([fields.ravel(), page[: RELIEF[0], 3 * WIDTH :].ravel()])
