@@ -7,12 +7,14 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from benchmarks import bulk, detectors, views
+from benchmarks import bulk, crowd, crowd_sheet, detectors, views
 from benchmarks.bench_recognizer import Faces, Ours, Textbook
 from benchmarks.run import measure
-from lightproof.datasets import FaceSet, make_relit_faces
+from lightproof.datasets import Crowd, FaceSet, make_relit_faces
+from lightproof.datasets.crowd.sheet import COLUMNS, read_record
 from lightproof.datasets.yale_eyes import YALE_EYES
 from lightproof.faces.find import LOOKS
+from lightproof.matcher import Matcher, preset_settings
 
 
 def test_the_benchmark_measures_what_it_says():
@@ -110,6 +112,43 @@ def test_no_two_photos_of_the_crowd_are_alike():
     photos = {crowd.photo(person, number).tobytes() for person in range(12) for number in range(3)}
     assert len(photos) == 36
     np.testing.assert_array_equal(crowd.photo(7, 1), crowd.photo(7, 1))
+
+
+def test_the_crowd_is_measured_by_light():
+    said = crowd.ask(Matcher(preset_settings("fast")), crowd.of_crowd(Crowd(), gallery=0, turns=2))
+    lines = list(crowd.rows("crowd", said))
+    assert [line[:2] for line in lines] == [["crowd", light] for light in crowd.NAMES]
+    assert all(len(line) == len(crowd.HEAD) for line in lines)
+    everything = dict(zip(crowd.HEAD, lines[-1], strict=True))
+    assert float(everything["right: lead"]) > 5 > float(everything["wrong: lead, 99.9 %"])
+    assert float(everything["named first"]) > 90
+
+
+def test_everybody_is_enrolled_under_the_most_frontal_light_and_asked_about_under_the_others():
+    faces = make_relit_faces(2, lights=[(70, 0), (0, 10), (-20, 0)], size=(32, 28))
+    asked = crowd.of_faces(faces)
+    np.testing.assert_array_equal(asked.enrolled, faces.images[[1, 4]])
+    np.testing.assert_array_equal(asked.probes, faces.images[[0, 2, 3, 5]])
+    assert asked.people.tolist() == [0, 0, 1, 1]
+    np.testing.assert_allclose(asked.angles, [70, 20, 70, 20])
+
+
+def test_patches_that_say_the_same_count_once():
+    own = np.random.default_rng(0).standard_normal((30, 4000))
+    assert crowd.patches_that_count(own) == pytest.approx(30, rel=0.1)
+    assert crowd.patches_that_count(np.repeat(own[:3], 10, axis=0)) == pytest.approx(3, rel=0.1)
+
+
+def test_a_page_of_the_sheet_is_read_as_it_was_laid_out():
+    record = np.random.default_rng(0).integers(0, 256, COLUMNS).astype(np.uint8)
+    np.testing.assert_array_equal(read_record(crowd_sheet.page(record)), record)
+
+
+def test_a_rendered_person_has_the_landmarks_where_everybody_has_them():
+    """The nostrils, dark and just above the base of the nose, come to lie in the same rows."""
+    faces = [crowd_sheet.fields_of(person)[: 96 * 84].reshape(96, 84) for person in range(6)]
+    darkest = [45 + face[45:56, 34:50].min(axis=1).argmin() for face in faces]
+    assert np.ptp(darkest) <= 3
 
 
 @pytest.mark.data

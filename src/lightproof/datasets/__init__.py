@@ -4,6 +4,7 @@ from lightproof.datasets import protocols
 from lightproof.datasets.ar import load_ar
 from lightproof.datasets.base import FaceSet
 from lightproof.datasets.cas_peal import load_cas_peal
+from lightproof.datasets.crowd import Crowd, Probes
 from lightproof.datasets.folder import load_folder
 from lightproof.datasets.protocols import YALE_LIGHTS
 from lightproof.datasets.synthetic import make_relit_faces
@@ -11,7 +12,9 @@ from lightproof.datasets.yale_b import load_yale_b
 
 __all__ = [
     "YALE_LIGHTS",
+    "Crowd",
     "FaceSet",
+    "Probes",
     "load_ar",
     "load_cas_peal",
     "load_folder",
