@@ -16,7 +16,6 @@ from typing import Any, Final, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from lightproof.closeness import unit_vectors
 from lightproof.compiled import compiled
 from lightproof.enrolled import Enrolled, Template
 from lightproof.types import Array, Floats, Ints
@@ -45,18 +44,19 @@ class Coder:
     """
 
     def __init__(self, settings: dict[str, Any], cohort: Enrolled) -> None:
-        self._numbers = numbers = _numbers(settings)
+        numbers = _numbers(settings)
         views = zip(*(template.spans for template in cohort.templates.values()), strict=True)
         self._usual = [np.mean([spans.directions[:, 0] for spans in view], axis=0) for view in views]
+        self._views = range(len(numbers))
         K = len(self._usual[0])
         n_bits = [K * sum(len(view[part]) for view in numbers) for part in (0, 1)]
         self.n_first = -(-n_bits[0] // WORD)
         self.n_words = self.n_first - (-n_bits[1] // WORD)
+        self._places = _places(numbers, K, self.n_first)
 
     def of_templates(self, templates: Sequence[Template]) -> Array:
         """Return the codes of photos by their templates, shape (n, words), uint64."""
-        views = [np.stack([template.spans[i].own[:, 0] for template in templates]) for i in range(len(self._numbers))]
-        return self.of_vectors([view.astype(np.float32) for view in views])
+        return self._coded([np.stack([template.spans[i].own[:, 0] for template in templates]) for i in self._views])
 
     def of_asked(self, vectors: Sequence[Floats], moves: int) -> Array:
         """Return the codes of photos after each of their moves, (n * moves, K, D) in each view -> (n, moves, words)."""
@@ -65,15 +65,14 @@ class Coder:
 
     def of_vectors(self, vectors: Sequence[Floats]) -> Array:
         """Return the codes of photos by their features, (n, K, D) in each view -> (n, words), uint64."""
-        beyond = [
-            unit_vectors(view).swapaxes(0, 1)[:, :, : view.shape[2]] > usual
-            for view, usual in zip(vectors, self._usual, strict=True)
-        ]
-        parts = [
-            _packed([bits[:, :, view[part]] for bits, view in zip(beyond, self._numbers, strict=True)])
-            for part in (0, 1)
-        ]
-        return np.concatenate(parts, axis=1)
+        return self._coded(vectors)
+
+    def _coded(self, vectors: Sequence[Array]) -> Array:
+        """Set the bits of vectors of any length."""
+        codes = np.zeros((len(vectors[0]), self.n_words), np.uint64)
+        for view, usual, places in zip(vectors, self._usual, self._places, strict=True):
+            _set_bits(view, usual, places, codes)
+        return codes
 
 
 def _numbers(settings: dict[str, Any]) -> list[tuple[Ints, Ints]]:
@@ -86,14 +85,15 @@ def _numbers(settings: dict[str, Any]) -> list[tuple[Ints, Ints]]:
     return [(ones[0], np.concatenate([differences[:0], *ones[1:]])) for ones in (sorted_ones, placed_ones)]
 
 
-def _packed(bits: Sequence[Array]) -> Array:
-    """Put bits side by side into words, the last filled up with 0."""
-    n = len(bits[0])
-    flat = np.concatenate([each.reshape(n, -1) for each in bits], axis=1)
-    filled = np.zeros((n, -(-flat.shape[1] // WORD) * WORD), bool)
-    filled[:, : flat.shape[1]] = flat
-    # The byte order is written down, so that a gallery can go to another kind of machine.
-    return np.packbits(filled, axis=1, bitorder="little").view("<u8").astype(np.uint64)
+def _places(numbers: Sequence[tuple[Ints, Ints]], n_patches: int, n_first: int) -> list[Ints]:
+    """Tell which number of a patch goes where, for each view: rows of (number, bit of the first patch)."""
+    rows: list[list[tuple[int, int]]] = [[] for _ in numbers]
+    for part, start in ((0, 0), (1, n_first * WORD)):
+        for i, view in enumerate(numbers):
+            for number in view[part].tolist():
+                rows[i].append((number, start))
+                start += n_patches
+    return [np.array(view, np.int64).reshape(-1, 2) for view in rows]
 
 
 def bits_apart(codes: Array, asked: Array) -> Counts:
@@ -116,6 +116,22 @@ def least_apart(first: Array, rest: Array, rows: Ints, asked: Array) -> Counts:
     apart = np.empty(len(rows), np.uint16)
     _count_some(first, rest, rows, asked, apart)
     return apart
+
+
+@compiled
+def _set_bits(vectors: Array, usual: Floats, places: Ints, codes: Array) -> None:
+    """Set the bits of some numbers of each patch, (n, K, D), that are larger than usual in a vector of length 1."""
+    n, K, D = vectors.shape
+    for i in range(n):
+        for k in range(K):
+            vector, square = vectors[i, k], np.float32(0)
+            for d in range(D):
+                square += np.float32(vector[d]) * np.float32(vector[d])
+            length = np.sqrt(square)
+            for place in range(len(places)):
+                number, bit = places[place, 0], places[place, 1] + k
+                if np.float32(vector[number]) > usual[k, number] * length:
+                    codes[i, bit >> 6] |= np.uint64(1) << np.uint64(bit & 63)
 
 
 @compiled

@@ -8,6 +8,7 @@ from lightproof.gallery.answers import Answer, Candidate, Mark, Verification
 from lightproof.gallery.calibration import FAR, Calibration
 from lightproof.gallery.gallery import Gallery
 from lightproof.gallery.sifting import FolderReport, Refused
+from lightproof.gallery.simulating import crowd_name, make_gallery
 from lightproof.gallery.taking import Face, Photo, take
 
 __all__ = [
@@ -22,5 +23,7 @@ __all__ = [
     "Photo",
     "Refused",
     "Verification",
+    "crowd_name",
+    "make_gallery",
     "take",
 ]

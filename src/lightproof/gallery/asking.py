@@ -13,7 +13,7 @@ from lightproof.gallery import comparing, founding
 from lightproof.gallery.answers import Answer, Verification
 from lightproof.gallery.calibration import FAR, Calibration
 from lightproof.gallery.register import Register
-from lightproof.gallery.taking import Face, Photo, called, light_of, take, way_of
+from lightproof.gallery.taking import Face, Photo, Way, called, light_of, take, way_of
 from lightproof.matcher import FACES, Asked, Matcher
 from lightproof.store import Person, Store, check_name
 from lightproof.strangers import check_far
@@ -218,6 +218,11 @@ class Asking:
     def place(self) -> str:
         """Where the gallery is, without a password."""
         return self._store.place
+
+    @property
+    def way(self) -> Way:
+        """How photos are taken here."""
+        return self._way
 
     @property
     def matcher(self) -> Matcher:

@@ -42,12 +42,10 @@ class Register:
     store : Store
     way : Way
         Of the gallery: templates of other parameters are refused.
-    small : int
-        Up to so many people everybody is compared with.
     """
 
-    def __init__(self, store: Store, way: Way, small: int = SMALL) -> None:
-        self._store, self._way, self._small = store, way, small
+    def __init__(self, store: Store, way: Way) -> None:
+        self._store, self._way = store, way
         self._revision = -1
         self._templates: dict[int, tuple[str, Template]] = {}
         self._people: Enrolled | None = way.matcher.everybody({})
@@ -117,7 +115,7 @@ class Register:
         return replace(self._ordered((name, template) for _, name, template in panel.values()), total=crowd.count)
 
     def _follow(self, view: View) -> None:
-        if view.is_larger(self._small):
+        if view.is_larger(SMALL):
             self._follow_many(view)
         else:
             self._follow_few(view)
