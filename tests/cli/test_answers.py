@@ -12,6 +12,7 @@ from PIL import Image
 
 from lightproof.cli import console
 from lightproof.gallery import Gallery
+from lightproof.store import sqlite
 from tests.cli.conftest import complaints, people_in, state
 
 CANDIDATE_KEYS = ["score", "one_in", "lead", "distance", "name"]
@@ -285,6 +286,14 @@ def test_a_gallery_that_keeps_faces_is_made_anew(gallery, shots, call, here):
     code, out, _ = call("rebuild", "--preset", "fast")
     assert (code, out) == (0, "8 templates were made anew in people.gallery.\n")
     assert told(gallery, shots / "Ada" / "front.png").name == "Ada"
+
+
+def test_a_large_gallery_is_packed_when_asked_for(gallery, call, monkeypatch):
+    monkeypatch.setattr(sqlite, "LARGE", 0)
+    code, _, err = call("forget", "Ada", "--yes")
+    assert (code, " ".join(err.split()).endswith("packed anew only by lightproof compact.")) == (0, True)
+    assert call("compact", "--json", "-")[1].count('"overwritten": true') == 1
+    assert call("compact") == (0, "Nothing is left of what was forgotten.\n", "")
 
 
 def test_a_gallery_without_faces_cannot_be_made_anew(here, shots, call):

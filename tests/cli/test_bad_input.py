@@ -29,6 +29,8 @@ READERS = {
     "person": ["people", "Ada"],
     "explain": ["explain", PHOTO, "--cropped", "--out", "why.png"],
     "export": ["export", "copy.gallery"],
+    # Where nothing was forgotten there is nothing to overwrite.
+    "compact": ["compact"],
 }
 WRITERS = {
     "enroll": ["enroll", "Eve", STRANGER, "--cropped"],

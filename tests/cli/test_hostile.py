@@ -38,6 +38,7 @@ OF_A_GALLERY: dict[str, Callable[[Path], list[object]]] = {
     "sync": lambda bad: ["sync", "album", "--cropped", "--jobs", "1", "--yes", "--gallery", bad],
     "calibrate": lambda bad: ["calibrate", "--gallery", bad],
     "rebuild": lambda bad: ["rebuild", "--gallery", bad],
+    "compact": lambda bad: ["compact", "--gallery", bad],
     "export": lambda bad: ["export", "copy.gallery", "--gallery", bad],
     "export-to": lambda bad: ["export", bad],
     "import": lambda bad: ["import", bad],

@@ -9,7 +9,7 @@ import pytest
 
 COMMANDS = [
     "enroll", "identify", "verify", "people", "rename", "forget", "sync", "calibrate", "explain", "watch", "rebuild",
-    "export", "import", "evaluate",
+    "compact", "export", "import", "evaluate",
 ]  # fmt: skip
 
 

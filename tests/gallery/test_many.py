@@ -9,7 +9,7 @@ from lightproof.datasets import Crowd
 from lightproof.errors import BadParameter, UnknownPerson
 from lightproof.evaluation import evaluate_within
 from lightproof.gallery import Gallery, crowd_name, make_gallery, register
-from lightproof.store import Store
+from lightproof.store import Store, sqlite
 
 COUNT = 260
 """More than are drawn by lot and found together: 130 and 64."""
@@ -167,6 +167,24 @@ def test_of_what_was_forgotten_no_byte_is_left_in_the_file(copied, many):
         assert gallery.leftover() is None
     after = copied.read_bytes()
     assert not any(trace in after for trace in traces)
+
+
+def test_a_large_file_is_packed_when_asked_for_and_whoever_was_forgotten_is_gone_before(copied, many, monkeypatch):
+    monkeypatch.setattr(sqlite, "LARGE", 0)
+    with Store.open(copied) as store:
+        (person, photos, _) = next(iter(store.templates()))
+    for _ in range(2):  # also when it is opened again
+        with Gallery.open(copied) as gallery:
+            if gallery.follow() == COUNT:
+                gallery.forget(person.name)
+            assert person.name not in gallery.sample().names
+            assert gallery.leftover().endswith("is packed anew only by lightproof compact.")
+    with Gallery.open(copied) as gallery:
+        assert gallery.compact() is None
+        assert gallery.compact() is None
+    after = copied.read_bytes()
+    assert photos[0].template[64:128] not in after
+    assert photos[0].code[:32] not in after
 
 
 def test_a_gallery_that_is_there_in_part_is_made_whole(tmp_path, made):

@@ -19,6 +19,7 @@ from lightproof.cli import sync as syncing
 from lightproof.cli import verify as verifying
 from lightproof.cli import watch as watching
 from lightproof.cli.calibrate import calibrate, rebuild
+from lightproof.cli.compact import compact
 from lightproof.cli.console import printable
 from lightproof.cli.crop import crop
 from lightproof.cli.demo import demo
@@ -47,6 +48,7 @@ app.command(epilog=gallery.EXIT_CODES, rich_help_panel=PEOPLE)(calibrate)
 app.command(epilog=gallery.EXIT_CODES, rich_help_panel=PEOPLE)(explain)
 app.command(epilog=watching.EXIT_CODES, rich_help_panel=PEOPLE)(watching.watch)
 app.command(epilog=serving.EXIT_CODES, rich_help_panel=PEOPLE)(serving.serve)
+app.command(epilog=gallery.EXIT_CODES, rich_help_panel=PEOPLE)(compact)
 app.command(epilog=gallery.EXIT_CODES, rich_help_panel=PEOPLE)(rebuild)
 app.command(epilog=gallery.EXIT_CODES, rich_help_panel=PEOPLE)(export)
 app.command("import", epilog=gallery.EXIT_CODES, rich_help_panel=PEOPLE)(import_)

@@ -247,6 +247,20 @@ class Gallery(Asking):
                 calibration.unlearn(change)
         return photos
 
+    def compact(self) -> str | None:
+        """Overwrite what may be left in the file of all that was forgotten; see :meth:`leftover`.
+
+        A small gallery does so by itself. A large file is packed anew, beside itself: that takes minutes, and as much
+        room again for that time.
+
+        Returns
+        -------
+        str or None
+            What may be left all the same, in one sentence.
+        """
+        self._store.compact()
+        return self.leftover()
+
     def remove_photos(self, who: str | int, photos: Sequence[int]) -> Removed:
         """Remove photos of somebody, by their numbers, all of them or none; with the last one the person goes too.
 

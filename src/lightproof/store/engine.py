@@ -61,10 +61,10 @@ class Database(ABC):
         """Remove what an error leaves of a gallery that was to be made."""
 
     @abstractmethod
-    def sweep(self, traces: list[bytes] | None, patient: bool = True) -> bool:
-        """Clean away what was deleted, of which these traces may be left, or others; False if somebody is in the way.
+    def sweep(self, traces: list[bytes] | None, patient: bool = True, thorough: bool = False) -> bool:
+        """Clean away what was deleted, of which these traces may be left, or others; False if something is in the way.
 
-        Who is not patient does not wait for others.
+        Who is not patient does not wait for others. Who is not thorough leaves for later what takes long.
         """
 
     @abstractmethod

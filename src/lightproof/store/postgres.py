@@ -110,7 +110,7 @@ class PostgresDatabase(Database):
         connection.begin()
         connection.execute(_LIMITS, {"wait": str(max(1, round(self.words.timeout * 1000)))})
 
-    def sweep(self, traces: list[bytes] | None, patient: bool = True) -> bool:
+    def sweep(self, traces: list[bytes] | None, patient: bool = True, thorough: bool = False) -> bool:
         """Vacuum the tables: the room of deleted rows is freed, not overwritten.
 
         Rows that somebody still reads are left to the server's own cleaning, and so is all of it where the user does

@@ -35,6 +35,9 @@ PRAGMAS: Final = [
     "cell_size_check=ON",
 ]
 
+LARGE: Final = 2**28
+"""Bytes of a file beyond which packing it anew takes more than a moment."""
+
 SWEEP_WAIT: Final = 1000
 """Milliseconds that a sweep waits for readers."""
 
@@ -208,25 +211,35 @@ class SqliteFile(Database):
             raise self.words.cannot_write("a read-only file or folder")
         connection.execution_options(begin="IMMEDIATE").begin()
 
-    def sweep(self, traces: list[bytes] | None, patient: bool = True) -> bool:
+    def sweep(self, traces: list[bytes] | None, patient: bool = True, thorough: bool = False) -> bool:
         """Empty the journal into the file; pack the file anew where pages still hold what was moved or deleted.
+
+        A large file is not read through and packed whenever somebody is forgotten, only by who is thorough.
 
         As long as somebody reads a state from before the deletion, SQLite needs that state: it lies in the file, and in
         the journal beside it.
         """
         with self.words.plain(writing=True), closing(self._connect()) as connection:
             connection.execute(f"PRAGMA busy_timeout={SWEEP_WAIT if patient else 0}")
-            if not _emptied(connection):
+            if not _emptied(connection) or (self._is_large() and not thorough):
                 return False
             if traces is not None and not has_residue(self.file, traces):
                 return True
             connection.execute("VACUUM")
             return _emptied(connection)
 
+    def _is_large(self) -> bool:
+        return self.file.stat().st_size > LARGE
+
     def leftover(self, unswept: bool) -> str | None:
         """See the parent."""
         if not unswept:
             return None
+        if self._is_large():
+            return (
+                f"The rows are gone, but copies of them may lie in unused parts of {self.words.place}; a file of this "
+                "size is packed anew only by lightproof compact."
+            )
         return (
             f"The rows are gone, but {self.words.place} may still hold bytes of them, because somebody else is reading "
             "it or the disk has no room; they are overwritten after the next change, or when it is opened again."

@@ -135,6 +135,15 @@ class Store:
                     Change(connection, self._database.words).swept(mark)
                 self._mark = None
 
+    def compact(self) -> None:
+        """Clean away what is left of all that was deleted, however long it takes; :meth:`leftover` says the rest."""
+        self._check_open()
+        mark = self.facts().get("unswept")
+        if mark is not None and self._database.sweep(None, thorough=True):
+            with self._database.writing() as connection:
+                Change(connection, self._database.words).swept(mark)
+            self._mark = None
+
     @property
     def unswept(self) -> bool:
         """Whether something that was deleted, by whomever, could not be cleaned away yet."""
