@@ -26,6 +26,7 @@ import numpy as np
 from joblib.externals.loky import get_reusable_executor
 from numpy.typing import NDArray
 
+from benchmarks.watching import resident
 from lightproof.datasets import make_relit_faces
 from lightproof.gallery import Gallery
 from lightproof.strangers import leads
@@ -118,11 +119,7 @@ class Memory:
 
 def _resident(process: int) -> float:
     """MiB of memory that a process has now, 0 once it is gone."""
-    try:
-        pages = int(Path(f"/proc/{process}/statm").read_text().split()[1])
-    except OSError:
-        return 0.0
-    return float(pages * os.sysconf("SC_PAGE_SIZE") / 2**20)
+    return resident(process) / 2**20
 
 
 def _children(process: int) -> list[int]:

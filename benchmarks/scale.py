@@ -1,0 +1,230 @@
+"""A gallery from a thousand to a million people: python -m benchmarks.scale FOLDER [--sizes 1000 10000] [--json FILE].
+
+One gallery of made-up people grows in FOLDER. At each size photos of known people under other light are asked about,
+one after the other, in a process of its own; the exhaustive exact search (benchmarks.exhaustive) answers them, too;
+somebody is added, forgotten, and the file is packed; FAISS searches 512 numbers of the same people (benchmarks.field).
+A million people take some hours, nearly all of it the exhaustive search; --exhaustive says of how many photos.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+
+from benchmarks import exhaustive
+from benchmarks.watching import resident
+from lightproof.datasets import Crowd
+from lightproof.experiments.report import markdown
+from lightproof.experiments.tables import TextTable
+from lightproof.gallery import Gallery, crowd_name, make_gallery
+from lightproof.types import Array, Ints
+
+SIZES: Final = (1_000, 10_000, 100_000, 1_000_000)
+ALIKE: Final = 1e-5
+TURNS: Final = 64
+
+COLUMNS: Final = {
+    "people": "people",
+    "light": "light, degrees",
+    "p50_ms": "p50, ms",
+    "p99_ms": "p99, ms",
+    "exhaustive_ms": "exhaustive, ms",
+    "times_faster": "times faster",
+    "same_percent": "same person, %",
+    "worst_difference": "largest difference of a score",
+    "right_percent": "right, %",
+    "exhaustive_right_percent": "right by the exhaustive, %",
+    "resident_mib": "resident, MiB",
+    "bytes_a_person": "memory, bytes a person",
+    "disk_kib": "disk, KiB a person",
+    "open_s": "open, s",
+}
+
+
+def photos_of(people: Ints, nearest: float, farthest: float, crowd: Crowd) -> Array:
+    """Draw a photo of each person, not the enrolled one, lit from so many degrees off the camera."""
+    images: dict[int, Array] = {}
+    for turn in range(TURNS):
+        left = np.array([person for person in people if person not in images], np.int64)
+        if not len(left):
+            break
+        drawn = crowd.probes(left, turn=turn)
+        azimuth, elevation = np.radians(drawn.azimuths), np.radians(drawn.elevations)
+        angle = np.degrees(np.arccos(np.cos(azimuth) * np.cos(elevation)))
+        for i in np.flatnonzero((angle > nearest) & (angle <= farthest)):
+            images[int(left[i])] = drawn.images[i]
+    return np.stack([images[int(person)] for person in people])
+
+
+def ask(place: str, images: Array) -> dict[str, Any]:
+    """Ask about photos one by one, in this process; say what it cost and what was answered."""
+    before, start = resident(), time.perf_counter()
+    with Gallery.open(place, create=False) as gallery:
+        n_people = gallery.follow()
+        opened, held = time.perf_counter() - start, resident() - before
+        for image in images[:5]:
+            gallery.identify(image)
+        seconds, names, scores = [], [], []
+        for image in images:
+            start = time.perf_counter()
+            best = gallery.identify(image).candidates[0]
+            seconds.append(time.perf_counter() - start)
+            names.append(best.name)
+            scores.append(best.score)
+    return {
+        "people": n_people,
+        "open_s": opened,
+        "p50_ms": 1e3 * float(np.median(seconds)),
+        "p99_ms": 1e3 * float(np.percentile(seconds, 99)),
+        "resident_mib": resident() / 2**20,
+        "bytes_a_person": held / n_people,
+        "names": names,
+        "scores": scores,
+    }
+
+
+def in_own_process(module: str, place: str, folder: Path, **arrays: Any) -> Any:
+    """Run a benchmark in a process whose memory is its own."""
+    asked, out = folder / "asked.npz", folder / "out.json"
+    np.savez(asked, allow_pickle=False, **arrays)
+    subprocess.run([sys.executable, "-m", module, place, str(asked), str(out)], check=True)
+    return json.loads(out.read_text())
+
+
+def compare(row: dict[str, Any], told: exhaustive.Told, right: Sequence[str]) -> dict[str, Any]:
+    """Hold the answers against those of the exhaustive search, photo by photo."""
+    count = len(told.names)
+    same = np.array([one == other for one, other in zip(row["names"], told.names, strict=False)])
+    apart = np.abs(np.array(row["scores"][:count]) - told.scores)[same]
+    return {
+        "asked": count,
+        "same_percent": 100 * float(same.mean()),
+        "worst_difference": float(apart.max(initial=0)),
+        "same_score": bool((apart <= ALIKE).all()),
+        "exhaustive_ms": 1e3 * told.seconds,
+        "times_faster": 1e3 * told.seconds / row["p50_ms"],
+        "exhaustive_right_percent": 100 * float(np.mean([a == b for a, b in zip(told.names, right, strict=False)])),
+    }
+
+
+def change(place: str, crowd: Crowd) -> dict[str, Any]:
+    """Add somebody, ask, and forget somebody: how long each takes, and whether nothing of it comes back."""
+    new, face = crowd.faces([2**31 - 1])[0], photos_of(np.array([2**31 - 1]), 5, 25, crowd)[0]
+    with Gallery.open(place, create=False) as gallery:
+        gallery.identify(face)
+        seconds = {}
+        start = time.perf_counter()
+        gallery.enroll("somebody new", [new])
+        seconds["add_ms"] = 1e3 * (time.perf_counter() - start)
+        start = time.perf_counter()
+        found = gallery.identify(face).name
+        seconds["first_answer_after_ms"] = 1e3 * (time.perf_counter() - start)
+        with gallery.store.reading() as view:
+            (_, photos, _) = next(iter(view.templates_of_people(view.ids_of(["somebody new"]).values())))
+        start = time.perf_counter()
+        gallery.forget("somebody new")
+        seconds["forget_ms"] = 1e3 * (time.perf_counter() - start)
+        again = gallery.identify(face, top=1000)
+        start = time.perf_counter()
+        gallery.compact()
+        seconds["compact_s"] = time.perf_counter() - start
+    code = photos[0].code or b""
+    traces = [photos[0].template[64:96], photos[0].template[-48:-16], code[:32], b"somebody new"]
+    return {
+        **seconds,
+        "found_at_once": found == "somebody new",
+        "never_named_again": all(one.name != "somebody new" for one in again.candidates),
+        "bytes_left": sum(count_in(Path(place), trace) for trace in traces),
+    }
+
+
+def count_in(file: Path, trace: bytes, step: int = 2**26) -> int:
+    """How often some bytes stand in a file, or in what lies beside it."""
+    found = 0
+    for part in file.parent.glob(file.name + "*"):
+        with open(part, "rb") as stream:
+            kept = b""
+            while block := stream.read(step):
+                found += (kept + block).count(trace)
+                kept = block[-len(trace) + 1 :]
+    return found
+
+
+def measure(
+    folder: Path, size: int, probes: int, exact: int, crowd: Crowd, preset: str, faiss: bool = True
+) -> dict[str, Any]:
+    """Make the gallery as large as that, and measure."""
+    place = str(folder / f"crowd-{preset}.gallery")
+    start = time.perf_counter()
+    added = make_gallery(place, size, preset=preset, seed=crowd.seed)
+    row: dict[str, Any] = {"preset": preset, "people": size, "made": added, "made_s": time.perf_counter() - start}
+    row["disk_kib"] = os.path.getsize(place) / 2**10 / size
+    people = np.random.default_rng(size).permutation(size)[:probes].astype(np.int64)
+    right = [crowd_name(int(person)) for person in people]
+    for name, nearest, farthest, count in (("5 to 50", 5, 50, probes), ("50 to 90", 50, 90, max(1, probes // 5))):
+        images = photos_of(people[:count], nearest, farthest, crowd)
+        found = in_own_process("benchmarks.scale", place, folder, images=images)
+        found |= compare(found, exhaustive.search(place, images[: max(1, exact * count // probes)]), right)
+        found["right_percent"] = 100 * float(np.mean([a == b for a, b in zip(found["names"], right, strict=False)]))
+        row[name] = {key: value for key, value in found.items() if key not in ("names", "scores")} | {"light": name}
+        if faiss and name == "5 to 50":
+            row["field"] = in_own_process("benchmarks.field", place, folder, images=images, people=people[:count])
+        print(json.dumps(row[name]), flush=True)
+    row["change"] = change(place, crowd)
+    print(json.dumps({key: value for key, value in row.items() if key in ("change", "field", "disk_kib")}), flush=True)
+    return row
+
+
+def table(rows: Sequence[dict[str, Any]]) -> TextTable:
+    """Lay the rows out for the documents."""
+    lines = []
+    for row in rows:
+        for name in ("5 to 50", "50 to 90"):
+            whole = row | row[name]
+            lines.append([_written(whole[key]) for key in COLUMNS])
+    return TextTable("A gallery that grows", list(COLUMNS.values()), lines)
+
+
+def _written(value: Any) -> str:
+    if isinstance(value, float):
+        return f"{value:,.0f}" if abs(value) >= 100 else f"{value:.3g}"
+    return f"{value:,}" if isinstance(value, int) else str(value)
+
+
+def main() -> None:
+    """Measure at every size; in a process of its own, ask."""
+    if len(sys.argv) == 4 and sys.argv[2].endswith(".npz"):
+        with np.load(sys.argv[2]) as given:
+            Path(sys.argv[3]).write_text(json.dumps(ask(sys.argv[1], given["images"])))
+        return
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("--sizes", type=int, nargs="+", default=SIZES)
+    parser.add_argument("--probes", type=int, default=1000)
+    parser.add_argument("--exhaustive", type=int, help="Photos that the exhaustive search answers; all by default.")
+    parser.add_argument("--preset", default="fast")
+    parser.add_argument("--no-faiss", action="store_true")
+    parser.add_argument("--json", type=Path)
+    given = parser.parse_args()
+    given.folder.mkdir(parents=True, exist_ok=True)
+    rows = []
+    for size in given.sizes:
+        probes = min(given.probes, size)
+        exact = min(probes, given.exhaustive or probes)
+        rows.append(measure(given.folder, size, probes, exact, Crowd(seed=0), given.preset, not given.no_faiss))
+        if given.json:
+            given.json.write_text(json.dumps(rows, indent=2) + "\n")
+    print(markdown(table(rows)))
+
+
+if __name__ == "__main__":
+    main()
