@@ -42,6 +42,7 @@ HEAD = [
     "named first",
     f"found at {100 * FAR:g} %",
     "patches that count",
+    "lasting",
 ]
 
 
@@ -57,7 +58,22 @@ class Asked:
 
 @dataclass(frozen=True, eq=False)
 class Said:
-    """What came of some probes: for the right person (n,), for the wrong ones (n, C - 1), for the best of strangers."""
+    """What came of n probes.
+
+    Attributes
+    ----------
+    angles : ndarray of shape (n,)
+    right, right_leads : ndarray of shape (n,)
+        Evidence and lead of the right person.
+    wrong, wrong_leads : ndarray of shape (n, C - 1)
+        Of the others.
+    best_strangers : ndarray of shape (n,)
+        Lead of the best match when the right person is not enrolled.
+    counting : ndarray of shape (n,)
+        Patches that count; nan for most probes, for they take time.
+    lasting : ndarray of shape (n,)
+        See :func:`lasting`.
+    """
 
     angles: Floats
     right: Floats
@@ -66,6 +82,7 @@ class Said:
     wrong_leads: Floats
     best_strangers: Floats
     counting: Floats
+    lasting: Floats
 
     @classmethod
     def joined(cls, parts: Sequence[Said]) -> Said:
@@ -118,12 +135,24 @@ def ask(matcher: Matcher, asked: Asked) -> Said:
         ahead[~right].reshape(shape),
         leads(without).max(axis=1),
         counting,
+        np.full(len(right), lasting(without.people, asked.people)),
     )
 
 
 def patches_that_count(patches: Floats) -> float:
     """How many independent patches would tell people apart no better than these, (K, people), do together."""
     return float(patches.var(axis=1, ddof=1).mean() / patches.mean(axis=0).var(ddof=1))
+
+
+def lasting(wrong: Floats, people: Ints) -> float:
+    """Share of what sets wrong people apart on a photo, (n, C - 1), that is the same on all photos of the person."""
+    apart = (wrong - wrong.mean(axis=1, keepdims=True)) / wrong.std(axis=1, keepdims=True)
+    shares = []
+    for person in np.unique(people):
+        own = apart[people == person]
+        # What remains of chance in a mean over n photos is taken off.
+        shares.append((len(own) * (own.mean(axis=0) ** 2).mean() - 1) / (len(own) - 1))
+    return float(np.mean(shares))
 
 
 def rows(name: str, said: Said) -> Iterator[list[str]]:
@@ -146,7 +175,8 @@ def rows(name: str, said: Said) -> Iterator[list[str]]:
         ]
         shares = [100 * first.mean(), 100 * (first & (said.right_leads[some] >= threshold)).mean()]
         count = np.nanmean(counting) if np.isfinite(counting).any() else np.nan
-        yield [name, light, *(f"{x:.2f}" for x in figures), *(f"{x:.1f}" for x in shares), f"{count:.0f}"]
+        alike = f"{said.lasting.mean():.2f}" if light == "all" else ""
+        yield [name, light, *(f"{x:.2f}" for x in figures), *(f"{x:.1f}" for x in shares), f"{count:.0f}", alike]
 
 
 def measure(preset: str, faces: FaceSet | None, galleries: int, turns: int) -> Iterator[list[str]]:

@@ -139,6 +139,14 @@ def test_patches_that_say_the_same_count_once():
     assert crowd.patches_that_count(np.repeat(own[:3], 10, axis=0)) == pytest.approx(3, rel=0.1)
 
 
+def test_only_what_stays_from_photo_to_photo_lasts():
+    rng, people = np.random.default_rng(0), np.repeat([0, 1], 200)
+    likeness, chance = rng.standard_normal((2, 500))[people], rng.standard_normal((400, 500))
+    assert crowd.lasting(likeness, people) == pytest.approx(1)
+    assert crowd.lasting(chance, people) == pytest.approx(0, abs=0.02)
+    assert crowd.lasting(likeness + chance, people) == pytest.approx(0.5, abs=0.05)
+
+
 def test_a_page_of_the_sheet_is_read_as_it_was_laid_out():
     record = np.random.default_rng(0).integers(0, 256, COLUMNS).astype(np.uint8)
     np.testing.assert_array_equal(read_record(crowd_sheet.page(record)), record)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from hashlib import sha256
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -58,6 +60,13 @@ def test_sums_over_the_components_are_exact_in_any_order():
     assert 1020 * np.abs(sheet.components).sum(axis=0).max() < 2**24
 
 
+def test_every_machine_draws_the_same_bytes(crowd):
+    """Seen with other kernels of BLAS and without vector instructions too; other scalars or another sheet change it."""
+    people = [0, 1, 2**31 - 1]
+    photos = crowd.faces(people).tobytes() + crowd.probes(people, turn=5).images.tobytes()
+    assert sha256(photos).hexdigest() == "5173cb62ebc57bd0acd3b74bc79b30c7e9c045ae63afc3bd7e66a4c41812a94e"
+
+
 def test_all_people_and_photos_differ(crowd):
     photos = [crowd.faces(PEOPLE), crowd.probes(PEOPLE).images, crowd.probes(PEOPLE, turn=1).images]
     assert len({photo.tobytes() for photo in np.concatenate(photos)}) == 3 * len(PEOPLE)
@@ -80,16 +89,17 @@ def test_faces_are_neither_dark_nor_washed_out(crowd):
 
 
 def test_a_probe_is_no_copy_of_the_enrolled_photo_but_shows_the_same_person(crowd):
-    """Measured: 199 of 200 named first under the lights within 50 degrees, 191 of all."""
+    """Measured on all 200, seeds 0 to 2: those with light within 50 degrees are all named first, 198 or 199 in all."""
     matcher = Matcher(preset_settings("fast"))
     people = matcher.everybody(dict(enumerate(matcher.templates(crowd.faces(PEOPLE)))))
-    probes = crowd.probes(PEOPLE)
-    named = matcher.compare(probes.images, people).people.argmax(axis=1) == PEOPLE
+    some = PEOPLE[::2]
+    probes = crowd.probes(some)
+    named = matcher.compare(probes.images, people).people.argmax(axis=1) == some
     angles = np.cos(np.radians(probes.azimuths)) * np.cos(np.radians(probes.elevations))
     easy = angles > np.cos(np.radians(50))
-    assert 60 < easy.sum() < 140
-    assert named[easy].mean() >= 0.97
-    assert named.mean() >= 0.85
+    assert 30 < easy.sum() < 70
+    assert named[easy].mean() >= 0.98
+    assert named.mean() >= 0.95
 
 
 def test_the_light_is_where_it_says(crowd):
@@ -98,7 +108,8 @@ def test_the_light_is_where_it_says(crowd):
     read = np.concatenate([light_directions(probe.images) for probe in probes])[:, 0]
     aside = (np.abs(told) > 30) & ~np.isnan(read)
     assert aside.sum() > 80
-    assert (np.sign(told[aside]) == np.sign(read[aside])).mean() > 0.9
+    assert (np.sign(told[aside]) == np.sign(read[aside])).mean() > 0.97
+    assert np.median(np.abs(told - read)[aside]) < 12
 
 
 def test_light_from_above_and_below_is_told_apart(crowd):

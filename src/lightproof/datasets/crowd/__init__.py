@@ -1,4 +1,4 @@
-"""A crowd: people of whom nobody needs to exist before he is asked for."""
+"""Any number of made-up people by number: a linear model of rendered ones, drawn in a fraction of a millisecond."""
 
 from lightproof.datasets.crowd.crowd import Crowd, Probes
 
