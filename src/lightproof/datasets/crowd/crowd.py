@@ -24,7 +24,6 @@ from lightproof.datasets.crowd.sheet import (
     read_sheet,
 )
 from lightproof.datasets.protocols import YALE_LIGHTS
-from lightproof.diagnosis import toward
 from lightproof.errors import BadParameter
 from lightproof.types import Floats, Ints, is_whole
 
@@ -209,6 +208,9 @@ def _rays(lights: Floats) -> Floats:
 
     Sines are not the same to the last bit on all processors; rounded, they are.
     """
+    # Only here: what reads the light off faces is not loaded with the data sets.
+    from lightproof.diagnosis import toward
+
     return np.asarray(np.rint(toward(lights) * (-1, -1, 1) * 2**16) / 2**16, np.float32)
 
 
