@@ -8,6 +8,7 @@ from __future__ import annotations
 import hashlib
 import logging
 import re
+import socket
 import sys
 import threading
 import time
@@ -31,8 +32,14 @@ LIBRARIES: Final = ("numpy", "scipy", "scikit-learn", "scikit-image", "numba", "
 CONNECTING: Final = 10.0
 """Seconds for the scheduler to answer."""
 
+LONGEST_GREETING: Final = 2**20
+"""Bytes; Dask's own has some hundred."""
+
 PATIENCE: Final = 60.0
 """Seconds to wait where there is no worker: one that died may be started again."""
+
+LISTENING: Final = 1.0
+"""Seconds after which it is looked whether anything is finished, though nobody said so."""
 
 COUNTED: Final = 5.0
 """Seconds after which it is asked again how many workers there are."""
@@ -107,6 +114,7 @@ class Cluster:
         except ModuleNotFoundError as missing:
             raise MissingExtra(f"For a cluster lightproof needs the package {missing.name}", "cluster") from None
         try:
+            _check_answer(self.address)
             client = Client(self.address, timeout=CONNECTING, set_as_default=False)
         except (OSError, ValueError, TypeError, RuntimeError) as problem:
             raise BadCluster(self.address, "the address of a Dask scheduler", _said(problem)) from None
@@ -117,22 +125,24 @@ class Cluster:
 
     def _check_workers(self) -> None:
         """Refuse workers that would make something else of the same photos, before there is any work."""
-        self._wait_for_workers()
+        self.wait_for_workers()
         told = self._client.run(facts, on_error="return")
         for worker, theirs in told.items():
             if isinstance(theirs, BaseException):
                 raise BadCluster(f"Worker {worker}", "one with the same lightproof as here", _said(theirs))
             _check_facts(worker, theirs, facts())
+        # Past the scheduler, which would have to read and write everything once more.
+        self._client.direct_to_workers = all(map(_is_near, told))
 
-    def _wait_for_workers(self) -> None:
+    def wait_for_workers(self, count: int = 1) -> None:
+        """Wait until there are so many workers, as long as patience lasts."""
         try:
-            self._client.wait_for_workers(1, timeout=self.patience)
+            self._client.wait_for_workers(count, timeout=self.patience)
         except TimeoutError:
-            raise BadCluster(
-                f"Scheduler {self.address}",
-                "one with workers",
-                f"none in {self.patience:g} seconds (start some with: dask worker {self.address} --nthreads 1)",
-            ) from None
+            how = f"start some with: dask worker {self.address} --nthreads 1"
+            legal, got = ("workers", "none") if count == 1 else (f"{count} workers", "fewer")
+            got = f"{got} in {self.patience:g} seconds ({how})"
+            raise BadCluster(f"Scheduler {self.address}", f"one with {legal}", got) from None
 
     def each(
         self, task: Task[P, R], pieces: Iterable[P], total: int, *, light: bool = False, ordered: bool = True
@@ -172,7 +182,7 @@ class Cluster:
             raise self._gone(problem) from None
 
     def _send(self, do: Callable[[P], Any], piece: P, light: bool) -> Future:
-        future = self._submit(_on_worker, do, piece, facts(), light=light)
+        future = self._submit(_on_worker, _Parcel(do, facts()), _sent(piece), light=light)
         future.add_done_callback(lambda _: self._bell.set())
         self._flying.add(future)
         return future
@@ -198,12 +208,15 @@ class Cluster:
         return next(future for future in mine if future.done())
 
     def _wait_until(self, finished: Callable[[], bool]) -> None:
-        while True:
-            self._bell.clear()
-            if finished():
-                return
-            if not self._bell.wait(self.patience):
-                self._wait_for_workers()
+        quiet_since = time.monotonic()
+        while not finished():
+            # A result that is lost with its worker and made again does not ring a second time.
+            if self._bell.wait(min(self.patience, LISTENING)):
+                self._bell.clear()
+                quiet_since = time.monotonic()
+            elif time.monotonic() - quiet_since >= self.patience:
+                self.wait_for_workers()
+                quiet_since = time.monotonic()
 
     def _result(self, future: Future) -> Any:
         from distributed import CancelledError
@@ -278,13 +291,29 @@ def _check_facts(worker: str, theirs: dict[str, str], ours: dict[str, str]) -> N
             raise BadCluster(f"Worker {worker}", f"one with {name} {wanted}, as here", f"{name} {theirs.get(name)}")
 
 
-def _on_worker(do: Callable[[P], R], piece: P, ours: dict[str, str]) -> R:
+class _Parcel:
+    """Things that go as they are: Dask looks into lists for promises, and a list of photos is long."""
+
+    def __init__(self, *things: Any) -> None:
+        self.things = things
+
+
+def _sent(piece: Any) -> Any:
+    """Pack a piece, unless it is a tuple with a promise in it."""
+    from distributed import Future
+
+    promises = isinstance(piece, tuple) and any(isinstance(part, Future) for part in piece)
+    return piece if promises else _Parcel(piece)
+
+
+def _on_worker(how: _Parcel, piece: Any) -> Any:
     """Do a piece on a worker, which may have come later than all checks."""
     from distributed import get_worker
 
+    do, ours = how.things
     _check_facts(get_worker().address, facts(), ours)
     _settle_down()
-    return do(piece)
+    return do(piece.things[0] if isinstance(piece, _Parcel) else piece)
 
 
 @cache
@@ -295,5 +324,30 @@ def _settle_down() -> None:
     threadpool_limits(1)
 
 
+def _check_answer(address: str) -> None:
+    """Refuse what does not begin as Dask does, with a length of eight bytes: Dask would wait for ever."""
+    if address.startswith("tcp://"):
+        with _called(address, CONNECTING) as line:
+            head = line.recv(8)
+        if int.from_bytes(head, sys.byteorder) > LONGEST_GREETING or len(head) < 8:
+            raise OSError("somebody else there")
+
+
+def _is_near(worker: str) -> bool:
+    """Whether this machine can talk to a worker; in some networks only the scheduler can."""
+    try:
+        _called(worker, 1).close()
+    except (OSError, ValueError):
+        return False
+    return True
+
+
+def _called(address: str, timeout: float) -> socket.socket:
+    host, _, port = address.partition("://")[2].rpartition(":")
+    return socket.create_connection((host.strip("[]"), int(port)), timeout)
+
+
 def _said(problem: BaseException) -> str:
+    if isinstance(problem, OSError) and problem.strerror:
+        return problem.strerror
     return " ".join(str(problem).split())[:200].rstrip(".") or type(problem).__name__

@@ -91,18 +91,20 @@ def _below(top: Path) -> list[tuple[tuple[str, ...], str]]:
             Path(problem.filename or top), "a folder that can be listed", problem.strerror or "an error"
         )
 
-    files, seen = [], set()
-    for at, folders, names in os.walk(top, onerror=refuse, followlinks=True):
-        real = os.path.realpath(at)
-        if real in seen:  # a link to a folder that was there already, or in a circle
+    files: list[tuple[tuple[str, ...], str]] = []
+    whole = os.path.abspath(top)  # other machines stand elsewhere
+    real: dict[str, str] = {}
+    seen = set()
+    for at, folders, names in os.walk(whole, onerror=refuse, followlinks=True):
+        above, name = os.path.split(at)
+        real[at] = os.path.realpath(at) if at == whole or os.path.islink(at) else f"{real[above]}{os.sep}{name}"
+        if real[at] in seen:  # a link to a folder that was there already, or in a circle
             folders.clear()
             continue
-        seen.add(real)
+        seen.add(real[at])
         folders.sort()
-        inner = os.path.relpath(at, top)
-        parts = () if inner == os.curdir else tuple(inner.split(os.sep))
-        here = os.path.abspath(at)  # other machines stand elsewhere
-        files += [((*parts, name), os.path.join(here, name)) for name in names]
+        parts = tuple(at[len(whole.rstrip(os.sep)) :].split(os.sep)[1:]) if at != whole else ()
+        files += [((*parts, name), f"{at}{os.sep}{name}") for name in names]
     return sorted(files)
 
 
