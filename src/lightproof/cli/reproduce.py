@@ -67,6 +67,8 @@ def reproduce(
 
     check_name("table", table, [*DATASETS, "all"])
     if open_set:
+        if cluster is not None:
+            raise BadParameter("reproduce", "cluster", "given without --open-set", cluster)
         _check_open_set(table, methods, frames, deep)
         _open_set(table, data, preset, end_to_end, jobs, json_file)
         return
