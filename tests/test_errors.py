@@ -21,6 +21,7 @@ EXAMPLES = [
     errors.GalleryBusy("a.gallery", "free", "another writer"),
     NotFitted("FaceRecognizer", "predict"),
     errors.BadModelFile(Path("a.zip"), "nothing"),
+    errors.BadCluster("Worker tcp://a:1", "one with numpy 2.4.6, as here", "numpy 2.0.0"),
     errors.CannotWrite(Path("a"), OSError("no such folder")),
     errors.DatasetMissing(Path("a"), "a folder", "a file"),
     errors.MissingExtra("NetworkClassifier needs PyTorch", "deep"),

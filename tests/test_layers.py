@@ -12,7 +12,8 @@ SOURCE = Path(__file__).parents[1] / "src" / "lightproof"
 # A room may import the rooms of the floors below it, and from its own folder.
 FLOORS = [
     {"errors", "types", "processes", "compiled", "wire"},
-    {"unfitted"},
+    {"unfitted", "crew"},
+    {"cluster"},
     {"transform", "gradients", "patches", "images", "subspaces", "eigen", "aggregate", "labels", "frames", "files"},
     {"stack", "light", "deformations", "alignment", "sorting", "compact", "closeness"},
     {"pixels"},
@@ -58,6 +59,8 @@ DOORS = {
     "uvicorn": {"web"},
     "prometheus_client": {"web"},
     "httpx2": {"client"},
+    "distributed": {"cluster"},
+    "dask": {"cluster"},
 }
 
 

@@ -19,6 +19,7 @@
         ├── BadModelFile                   a file that is not a saved recognizer
         ├── BadGallery                     a file or database that is not a gallery
         ├── GalleryBusy                    a gallery that others are writing to
+        ├── BadCluster                     other machines that cannot do the work
         ├── CannotWrite                    a place that takes no file
         ├── UnknownName                    a method or table nobody has
         ├── DatasetMissing                 a folder that is not the data set asked for
@@ -161,6 +162,13 @@ class GalleryBusy(UserError):
 
     def __init__(self, place: Path | str, legal: str, got: str) -> None:
         super().__init__(f"{place} must be {legal}; got {got}.")
+
+
+class BadCluster(UserError):
+    """Other machines that cannot do the work."""
+
+    def __init__(self, where: str, legal: str, got: str) -> None:
+        super().__init__(f"{where} must be {legal}; got {got}.")
 
 
 class CannotWrite(UserError):

@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from lightproof import processes
+from lightproof import crew, processes
 from lightproof.baselines import pixel_neighbor
 from lightproof.datasets.protocols import yale_test_1, yale_test_2
-from lightproof.experiments import cache, runner
+from lightproof.experiments import cache
 from lightproof.experiments.cache import Cache
 from lightproof.experiments.measure import SHRUNK_AT_ONCE, measure, take_pictures
 from lightproof.experiments.methods import METHODS, Method
@@ -180,7 +180,7 @@ def test_no_more_processes_are_started_than_there_is_work(people, tmp_path, plan
             super().__init__(n_jobs, **options)
 
     monkeypatch.setattr(processes, "Parallel", Counted)
-    monkeypatch.setattr(runner, "cpu_count", lambda: 3)
+    monkeypatch.setattr(crew, "cpu_count", lambda: 3)
     run_all(plan[:2], people, Cache(tmp_path / "a"), jobs=5000)
     run_all(plan, people, Cache(tmp_path / "b"), jobs=5000)
     assert started == [2, 3]

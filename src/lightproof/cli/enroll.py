@@ -18,9 +18,11 @@ from lightproof.cli.gallery import (
     WHOLE,
     Cropped,
     Jobs,
+    OnCluster,
     Place,
     Rows,
     Wait,
+    connected,
     counted_photos,
     in_words,
     opened,
@@ -63,6 +65,7 @@ def enroll(
     ),
     retry: Annotated[bool, typer.Option("--retry", help="With --folder: try refused photos again.")] = False,
     jobs: Jobs = -1,
+    cluster: OnCluster = None,
     wait: Wait = WAIT,
     json_file: Rows = None,
 ) -> None:
@@ -75,6 +78,8 @@ def enroll(
     Example: lightproof enroll Ada ada-1.jpg ada-2.jpg
 
     Example: lightproof enroll --folder album --dry-run
+
+    Example: lightproof enroll --folder /shared/album --cluster tcp://head:8786
     """
     check_rows_place(json_file, gallery)
     check_jobs("enroll", jobs)
@@ -82,12 +87,14 @@ def enroll(
     if folder is not None:
         if name is not None or photos:
             raise BadParameter("enroll", "folder", "given without a name and photos", str(folder))
-        row = _enroll_folder(folder, gallery, cropped, dry_run, retry, jobs, json_file, new)
+        how = {"cropped": cropped, "dry_run": dry_run, "retry": retry, "jobs": jobs}
+        row = _enroll_folder(folder, gallery, cluster, how, json_file, new)
         end_of_report(row)
     elif name is None or not photos:
         raise typer.BadParameter("NAME and at least one PHOTO must be given, or --folder DIR.")
-    elif dry_run or retry:
-        raise BadParameter("enroll", "dry-run" if dry_run else "retry", "given together with --folder", name)
+    elif dry_run or retry or cluster is not None:
+        option = "dry-run" if dry_run else "retry" if retry else "cluster"
+        raise BadParameter("enroll", option, "given together with --folder", name)
     else:
         _enroll(name, photos, gallery, cropped, json_file, new)
 
@@ -134,23 +141,19 @@ def _show(row: dict[str, Any], place: str) -> None:
 
 
 def _enroll_folder(
-    folder: Path, place: str, cropped: bool, dry_run: bool, retry: bool, jobs: int, json_file: Path | None, new: Any
+    folder: Path, place: str, cluster: str | None, how: dict[str, Any], json_file: Path | None, new: Any
 ) -> dict[str, Any]:
     from lightproof.gallery.folders import find_photos
 
     find_photos(folder)
-    check_finding(cropped)
+    check_finding(how["cropped"])
+    dry_run = how["dry_run"]
     left = "What is enrolled is whole; the same command goes on from there."
     with stoppable(lambda: "Nothing was changed." if dry_run else left):
-        with _not_made(place, dry_run, new["wait"]) as where, opened(where, **new) as gallery:
-            report = gallery.enroll_folder(
-                folder,
-                cropped=cropped,
-                dry_run=dry_run,
-                retry=retry,
-                jobs=jobs,
-                progress=stream_bar("enrolling" if not dry_run else "looking at photos"),
-            )
+        made = _not_made(place, dry_run, new["wait"])
+        with connected(cluster) as workers, made as where, opened(where, **new) as gallery:
+            shown_bar = stream_bar("enrolling" if not dry_run else "looking at photos")
+            report = gallery.enroll_folder(folder, cluster=workers, progress=shown_bar, **how)
         row = row_of(report, folder)
         write_rows(json_file, [row])
     show_report(row, quiet=json_file == STDOUT)

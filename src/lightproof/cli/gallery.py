@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Final
 
@@ -14,6 +14,7 @@ from lightproof.cli.console import say, talk
 from lightproof.errors import UserError
 
 if TYPE_CHECKING:
+    from lightproof.cluster import Cluster
     from lightproof.gallery import Gallery
 
 DEFAULT: Final = "people.gallery"
@@ -52,6 +53,10 @@ Far = Annotated[
 ]
 Wait = Annotated[float, typer.Option(metavar="SECONDS", min=0, help="How long to wait for other writers.")]
 Jobs = Annotated[int, typer.Option(help="Processes; -1 is one for each core.")]
+OnCluster = Annotated[
+    str | None,
+    typer.Option("--cluster", metavar="ADDRESS", help="Let the workers of this Dask scheduler do it: tcp://HOST:8786."),
+]
 Yes = Annotated[bool, typer.Option("--yes", help="Do not ask.")]
 
 
@@ -62,6 +67,15 @@ def opened(place: str, *, wait: float = WAIT, **how: Any) -> Iterator[Gallery]:
 
     with Gallery.open(place, **{"create": False, "timeout": wait, **how}) as gallery:
         yield gallery
+
+
+def connected(cluster: str | None) -> AbstractContextManager[Cluster | None]:
+    """Connect to a cluster, if one was named, before anything is made or read."""
+    if cluster is None:
+        return nullcontext()
+    from lightproof.cluster import Cluster
+
+    return Cluster(cluster)
 
 
 def is_new(place: str) -> bool:

@@ -22,7 +22,7 @@ from lightproof.cli.console import (
     write_rows,
 )
 from lightproof.cli.data import check_cropped, describe, load
-from lightproof.cli.gallery import Jobs
+from lightproof.cli.gallery import Jobs, OnCluster, connected
 from lightproof.cli.work import check_jobs, kept_in, listed, stoppable
 from lightproof.errors import BadParameter, UserError
 from lightproof.experiments.cache import Cache
@@ -50,6 +50,7 @@ def reproduce(
     budget: Annotated[float | None, typer.Option(help="Minutes for each training of a network.")] = None,
     device: Annotated[str, typer.Option(help="Where networks are trained, as PyTorch calls it.")] = "cpu",
     jobs: Jobs = -1,
+    cluster: OnCluster = None,
     out: Annotated[
         Path | None, typer.Option(help="Folder for reports and finished work; lightproof-reproduce/TABLE if not given.")
     ] = None,
@@ -66,6 +67,8 @@ def reproduce(
 
     check_name("table", table, [*DATASETS, "all"])
     if open_set:
+        if cluster is not None:
+            raise BadParameter("reproduce", "cluster", "given without --open-set", cluster)
         _check_open_set(table, methods, frames, deep)
         _open_set(table, data, preset, end_to_end, jobs, json_file)
         return
@@ -91,7 +94,7 @@ def reproduce(
     kept = Cache(folder / "cache")
     chapters: list[Chapter] = []
     missing: list[str] = []
-    with stoppable(lambda: kept_in(kept)):
+    with stoppable(lambda: kept_in(kept)), connected(cluster) as workers:
         for name in PAPER_SETS if table == "all" else [table]:
             try:
                 faces = load(name, data, bar(f"reading {name}"), cropped)
@@ -104,7 +107,7 @@ def reproduce(
             search = find_again(faces, jobs, stream_bar("finding faces")) if end_to_end else None
             faces = faces if search is None else search.faces
             plan = plan_end_to_end(name, chosen) if search else make_plan(name, faces, chosen, listed(frames))
-            results = run_all(plan, faces, kept, jobs, stream_bar("experiments"))
+            results = run_all(plan, faces, kept, jobs, stream_bar("experiments"), workers)
             chapters.append(Chapter(name, faces, results, search))
         # Files first: a closed pipe must not cost them.
         command = _command(table, methods, frames, deep, budget, device, preset)

@@ -14,11 +14,13 @@ from lightproof.cli.gallery import (
     WAIT,
     Cropped,
     Jobs,
+    OnCluster,
     Place,
     Rows,
     Wait,
     Yes,
     agreed,
+    connected,
     counted_photos,
     opened,
     shown,
@@ -48,6 +50,7 @@ def sync(
     gallery: Place = DEFAULT,
     cropped: Cropped = False,
     jobs: Jobs = -1,
+    cluster: OnCluster = None,
     wait: Wait = WAIT,
     json_file: Rows = None,
 ) -> None:
@@ -65,9 +68,10 @@ def sync(
     check_rows_place(json_file)
     check_jobs("sync", jobs)
     left = "What is enrolled is whole; the same command goes on from there."
-    with stoppable(lambda: "Nothing was changed." if dry_run else left), opened(gallery, wait=wait) as register:
+    told = "Nothing was changed." if dry_run else left
+    with stoppable(lambda: told), connected(cluster) as workers, opened(gallery, wait=wait) as register:
         check_finding(cropped)
-        how: dict[str, Any] = {"cropped": cropped, "retry": retry, "jobs": jobs}
+        how: dict[str, Any] = {"cropped": cropped, "retry": retry, "jobs": jobs, "cluster": workers}
         if not (dry_run or yes or _agreed(register, folder, how)):
             talk.print("Nothing was changed.")
             raise typer.Exit(1)

@@ -2,25 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-from joblib import cpu_count, delayed
-
+from lightproof.cluster import GOES_ON, Cluster, crew_of
+from lightproof.crew import Crew, Task
 from lightproof.datasets.base import FaceSet
 from lightproof.datasets.protocols import Protocol, Split
+from lightproof.errors import BadCluster
 from lightproof.experiments import cache, measure
 from lightproof.experiments.cache import Cache
 from lightproof.experiments.measure import Outcome, take_pictures
 from lightproof.experiments.methods import Method
 from lightproof.experiments.plan import Experiment
-from lightproof.processes import in_processes
 from lightproof.types import Array, Floats
 
 Progress = Callable[[Iterable[Any], int], Iterable[Any]]
 """Wraps the stream of finished pieces, given how many there will be."""
+
+_Work = tuple[int, Method, Floats, Array, Sequence[Split], Array]
+"""An experiment: its number, the method, pictures, labels, galleries and probes, and which faces were found."""
 
 
 @dataclass(frozen=True)
@@ -38,6 +41,7 @@ def run_all(
     kept: Cache,
     jobs: int = 1,
     progress: Progress = lambda pieces, total: pieces,
+    cluster: str | Cluster | None = None,
 ) -> list[Result]:
     """Run a plan; what the cache has is not run again.
 
@@ -51,6 +55,8 @@ def run_all(
         Processes; -1 is one for each core.
     progress : callable
         Shows how far it is.
+    cluster : str or Cluster, optional
+        The scheduler whose workers do it; they are sent the photos.
 
     Returns
     -------
@@ -63,13 +69,14 @@ def run_all(
     found = [kept.find(own, partial(Outcome.of, splits=asked)) for own, asked in zip(facts, splits, strict=True)]
     # In order of what the photos are made into, so that each kind is made once.
     missing = sorted((i for i, outcome in enumerate(found) if outcome is None), key=lambda i: _kind_of_picture(plan[i]))
-    pictures = _Pictures(faces)
-    work = (
-        delayed(_piece)(i, plan[i].method, pictures.of(plan[i]), faces.labels, splits[i], faces.found) for i in missing
-    )
-    for i, outcome in progress(_stream(work, jobs, len(missing)), len(missing)):
-        kept.keep(facts[i], outcome.plain())
-        found[i] = outcome
+    # Where nothing is missing, nobody is needed.
+    with crew_of("run_all", jobs, cluster if missing else None) as crew:
+        pictures = _Pictures(faces, crew)
+        work = ((i, plan[i].method, pictures.of(plan[i]), faces.labels, splits[i], faces.found) for i in missing)
+        task = Task(do=_piece, parts=lambda piece: [piece], lost=_lost)
+        for i, outcome in progress(crew.each(task, work, len(missing), ordered=False), len(missing)):
+            kept.keep(facts[i], outcome.plain())
+            found[i] = outcome
     return [Result(e, s, o) for e, s, o in zip(plan, splits, found, strict=True) if o is not None]
 
 
@@ -105,33 +112,31 @@ def facts_of(experiment: Experiment, data: str, splits: Sequence[Split]) -> dict
 class _Pictures:
     """The photos of a set as some method looks at them; made when first asked for, and kept till another kind is."""
 
-    def __init__(self, faces: FaceSet) -> None:
-        self._images = faces.images
+    def __init__(self, faces: FaceSet, crew: Crew) -> None:
+        self._crew, self._images = crew, crew.made(_itself, faces.images)
         self._kind: tuple[Any, ...] = ()
         self._made: Floats | None = None
 
     def of(self, experiment: Experiment) -> Floats:
         wanted = _kind_of_picture(experiment)
         if self._made is None or self._kind != wanted:
-            self._kind, self._made = wanted, take_pictures(self._images, *wanted)
+            self._kind, self._made = wanted, self._crew.made(take_pictures, self._images, *wanted)
         return self._made
+
+
+def _itself(images: Array) -> Array:
+    return images
 
 
 def _kind_of_picture(experiment: Experiment) -> tuple[tuple[int, int], str, str, str]:
     return experiment.method.size, experiment.method.smoothing, experiment.frame, experiment.alignment
 
 
-def _piece(
-    i: int, method: Method, pictures: Floats, labels: Array, splits: Sequence[Split], found: Array
-) -> tuple[int, Outcome]:
+def _piece(work: _Work) -> tuple[int, Outcome]:
+    i, method, pictures, labels, splits, found = work
     estimator = measure.build(method.build, method.settings, pictures)
     return i, measure.measure(estimator, pictures, labels, splits, found)
 
 
-def _stream(work: Iterable[Any], jobs: int, total: int) -> Iterator[tuple[int, Outcome]]:
-    """Finished pieces in the order in which they finish."""
-    if jobs == 1 or total < 2:
-        return (function(*arguments, **keywords) for function, arguments, keywords in work)
-    # More processes than pieces or cores would only be in each other's way.
-    workers = min(jobs if jobs > 0 else cpu_count(), cpu_count(), total)
-    return in_processes(work, workers, return_as="generator_unordered")
+def _lost(work: _Work, deaths: int) -> tuple[int, Outcome]:
+    raise BadCluster("The workers", f"able to run {work[1].name!r}", f"{deaths} that died over it; {GOES_ON}")

@@ -7,7 +7,7 @@ somebody else only when its file has gone to another folder.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 from unicodedata import normalize
 
@@ -48,12 +48,17 @@ class Belonging:
         self._paths = {storable(file.source): file.path for file in files}
         self._held: dict[str, set[str]] = {}
         self._stays: dict[str, bool] = {}
+        self._just_read: Mapping[str, str] = {}
         folders = {file.folder for file in files}
         came: dict[str, list[Photo]] = {}
         for photo in self.photos.values():
             came.setdefault(_folder_of(photo), []).append(photo)
         renamed = {folder: self._renamed_owner(folder, own, folders) for folder, own in came.items()}
         self._renamed = {folder: person for folder, person in renamed.items() if person is not None}
+
+    def look_at(self, hashes: Mapping[str, str]) -> None:
+        """Take what some files hold, by path, from who has just read them; all others are read here."""
+        self._just_read = hashes
 
     def person_of(self, folder: str) -> str:
         """Say whose a folder is."""
@@ -85,7 +90,7 @@ class Belonging:
         if path is None:
             return False
         # What cannot be read now is no reason to move anything.
-        return _hash_at(path) in (photo.hash, None)
+        return (self._just_read.get(path) or _hash_at(path)) in (photo.hash, None)
 
 
 def _hash_at(path: str) -> str | None:

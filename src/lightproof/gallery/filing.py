@@ -7,10 +7,12 @@ from dataclasses import dataclass, field, replace
 
 from lightproof.errors import DuplicatePhoto
 from lightproof.gallery.calibration import unlearn
+from lightproof.gallery.reading import why_unread
 from lightproof.gallery.sifting import FolderReport, Plan, Refused, Work
-from lightproof.gallery.taking import Made, Way, check_parameters, join_again, joined
+from lightproof.gallery.taking import Made, Way, check_parameters, join_again, joined, refusal_of
 from lightproof.pixels import in_one_line
 from lightproof.store import Change, NewPhoto, Refusal, Store
+from lightproof.store.names import storable
 
 
 @dataclass
@@ -25,6 +27,8 @@ class Desk:
         Filled in on the way.
     moves : mapping of str to str
         Photos that may be taken from the person they are of.
+    unread : set of str
+        Files that are there but cannot be read; filled in on the way.
     people : set of str
         Whose photos there were so far.
     refused : dict of str to Refusal
@@ -35,6 +39,7 @@ class Desk:
     way: Way
     report: FolderReport
     moves: Mapping[str, str]
+    unread: set[str]
     people: set[str] = field(default_factory=set)
     refused: dict[str, Refusal] = field(default_factory=dict)
 
@@ -62,10 +67,17 @@ class Desk:
             self._revision = change.next_revision
             self.report.refused += late
             self.report.known += known
+        refused += self._unread(pieces)
         self.refused |= {refusal.hash: refusal for refusal in refused}
         self.report.refused += [Refused(in_one_line(refusal.source), refusal.reason) for refusal in refused]
         self.report.enrolled += sum(map(len, photos.values()))
         self.people |= set(photos)
+
+    def _unread(self, pieces: Sequence[Made]) -> list[Refusal]:
+        """Refuse for now what could not be read; it is not remembered."""
+        jobs = [(job, problem) for made in pieces for job, problem in made.unread]
+        self.unread |= {storable(job.source) for job, _ in jobs}
+        return [refusal_of(job, self.way, None, why_unread(job, problem)) for job, problem in jobs]
 
     def _renamed(self, change: Change, pieces: Sequence[Made]) -> Sequence[Made]:
         """Give photos to whom they are of, although somebody has given that person another name meanwhile."""
@@ -137,7 +149,7 @@ def _with_names(made: Made, news: Mapping[str, str]) -> Made:
     alone = len(photos) == len(made.photos)
     spans = {news.get(person, person): span for person, span in made.spans.items()} if alone else {}
     refused = [replace(one, person=news.get(one.person or "", one.person)) for one in made.refused]
-    return Made(photos, spans, refused)
+    return Made(photos, spans, refused, made.unread)
 
 
 def _whole(pieces: Sequence[Made], person: str, photos: Sequence[NewPhoto]) -> bytes | None:

@@ -4,23 +4,23 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import Final
 
-from joblib import cpu_count, delayed
-
+from lightproof.cluster import Cluster, crew_of
+from lightproof.crew import Crew, Task
 from lightproof.datasets.folder import ENDINGS
-from lightproof.errors import BadLabels, BadParameter, DatasetMissing
+from lightproof.errors import BadImage, BadLabels, DatasetMissing
 from lightproof.gallery.belonging import Picture
 from lightproof.gallery.filing import Desk, follow_files, remove_missing
 from lightproof.gallery.progress import Progress
-from lightproof.gallery.sifting import TOGETHER, FolderReport, Plan, Refused, Work
-from lightproof.gallery.taking import Job, Made, Way, check_parameters, make
+from lightproof.gallery.reading import check_visible
+from lightproof.gallery.sifting import TOGETHER, FolderReport, Piece, Plan, Refused, Work
+from lightproof.gallery.taking import Made, Way, check_parameters, make, refusal_of
 from lightproof.pixels import in_one_line
-from lightproof.processes import in_processes
 from lightproof.store import Store, check_name
 from lightproof.store.names import storable
-from lightproof.types import is_whole
 
 COMMITTED: Final = 8
 """Of those, how many are written in one change: an interrupt costs no more."""
@@ -46,7 +46,7 @@ def plan(folder: str | os.PathLike[str], retry: bool, syncing: bool = False) -> 
     if syncing and lost:
         # It may have been a folder of people: they must not be lost with the disk it lay on.
         raise DatasetMissing(Path(folder, lost[0]), "a link to something", DANGLING)
-    return Plan(storable(str(Path(folder).resolve())), files, ignored, retry, syncing)
+    return Plan(storable(str(Path(folder).resolve())), os.path.abspath(folder), files, ignored, retry, syncing)
 
 
 def find_photos(folder: str | os.PathLike[str]) -> tuple[list[Picture], list[Refused]]:
@@ -91,21 +91,32 @@ def _below(top: Path) -> list[tuple[tuple[str, ...], str]]:
             Path(problem.filename or top), "a folder that can be listed", problem.strerror or "an error"
         )
 
-    files, seen = [], set()
-    for at, folders, names in os.walk(top, onerror=refuse, followlinks=True):
-        real = os.path.realpath(at)
-        if real in seen:  # a link to a folder that was there already, or in a circle
+    files: list[tuple[tuple[str, ...], str]] = []
+    whole = os.path.abspath(top)  # other machines stand elsewhere
+    real: dict[str, str] = {}
+    seen = set()
+    for at, folders, names in os.walk(whole, onerror=refuse, followlinks=True):
+        above, name = os.path.split(at)
+        real[at] = os.path.realpath(at) if at == whole or os.path.islink(at) else f"{real[above]}{os.sep}{name}"
+        if real[at] in seen:  # a link to a folder that was there already, or in a circle
             folders.clear()
             continue
-        seen.add(real)
+        seen.add(real[at])
         folders.sort()
-        inner = os.path.relpath(at, top)
-        parts = () if inner == os.curdir else tuple(inner.split(os.sep))
-        files += [((*parts, name), os.path.join(at, name)) for name in names]
+        parts = tuple(at[len(whole.rstrip(os.sep)) :].split(os.sep)[1:]) if at != whole else ()
+        files += [((*parts, name), f"{at}{os.sep}{name}") for name in names]
     return sorted(files)
 
 
-def enroll(store: Store, plan: Plan, way: Way, dry_run: bool, jobs: int, progress: Progress) -> FolderReport:
+def enroll(
+    store: Store,
+    plan: Plan,
+    way: Way,
+    dry_run: bool,
+    jobs: int,
+    progress: Progress,
+    cluster: str | Cluster | None = None,
+) -> FolderReport:
     """Work through a folder, some hundred photos at a time.
 
     Parameters
@@ -118,29 +129,23 @@ def enroll(store: Store, plan: Plan, way: Way, dry_run: bool, jobs: int, progres
         Processes; -1 is one for each core.
     progress : callable
         Wraps the stream of finished photos.
+    cluster : str or Cluster, optional
+        The scheduler whose workers read the files and make the templates.
 
     Returns
     -------
     FolderReport
     """
-    if jobs != -1 and not is_whole(jobs, 1):
-        raise BadParameter("enroll_folder", "jobs", "a whole number of at least 1, or -1 for one each core", jobs)
-    with store.reading() as view:
-        check_parameters(view, way)
-    report = FolderReport(ignored=plan.ignored, dry_run=dry_run)
-    work = Work(store, plan, way, report)
-    desk = Desk(store, way, report, work.moves)
-    stream = _stream(work.pieces(), way, plan.folder, jobs, len(plan.files))
-    waiting: list[Made] = []
-    for made in progress(_one_by_one(stream), len(plan.files)):
-        if made is None:
-            continue
-        waiting.append(made)
-        if len(waiting) >= COMMITTED:
-            desk.take(waiting)
-            waiting = []
-    desk.take(waiting)
+    with crew_of("enroll_folder", jobs, cluster) as crew:
+        with store.reading() as view:
+            check_parameters(view, way)
+        report = FolderReport(ignored=plan.ignored, dry_run=dry_run)
+        work = Work(store, plan, way, report, crew)
+        desk = Desk(store, way, report, work.moves, work.unread)
+        _write_all(desk, progress(_one_by_one(_stream(work.pieces(), way, plan, crew)), len(plan.files)))
     work.settle_twins(desk.refused)
+    # Who works ahead meets what cannot be read earlier; the report is the same.
+    report.refused.sort()
     report.people = len(desk.people)
     follow_files(store, work, report)
     if plan.syncing:
@@ -148,19 +153,43 @@ def enroll(store: Store, plan: Plan, way: Way, dry_run: bool, jobs: int, progres
     return report
 
 
-def _stream(
-    pieces: Iterable[tuple[list[Job], int]], way: Way, folder: str, jobs: int, total: int
-) -> Iterator[tuple[Made, int]]:
-    workers = min(jobs if jobs > 0 else cpu_count(), cpu_count())
-    if workers == 1 or total <= TOGETHER:
-        return (_piece(work, settled, way, folder) for work, settled in pieces)
-    return in_processes(
-        (delayed(_piece)(work, settled, way, folder) for work, settled in pieces), workers, batch_size=1
+def _write_all(desk: Desk, stream: Iterable[Made | None]) -> None:
+    waiting: list[Made] = []
+    for made in stream:
+        if made is None:
+            continue
+        waiting.append(made)
+        if len(waiting) >= COMMITTED:
+            desk.take(waiting)
+            waiting = []
+    desk.take(waiting)
+
+
+def _stream(pieces: Iterable[Piece], way: Way, plan: Plan, crew: Crew) -> Iterator[tuple[Made, int]]:
+    task = Task(
+        do=partial(_made, way=way, folder=plan.folder, top=plan.top),
+        parts=_single_photos,
+        lost=partial(_lost, way=way, folder=plan.folder),
     )
+    return crew.each(task, pieces, -(-len(plan.files) // TOGETHER))
 
 
-def _piece(jobs: list[Job], settled: int, way: Way, folder: str) -> tuple[Made, int]:
+def _made(piece: Piece, way: Way, folder: str, top: str) -> tuple[Made, int]:
+    jobs, settled = piece
+    check_visible(top)
     return make(jobs, way, folder), settled
+
+
+def _single_photos(piece: Piece) -> list[Piece]:
+    jobs, settled = piece
+    return [([job], settled - len(jobs) + 1 if i == 0 else 1) for i, job in enumerate(jobs)]
+
+
+def _lost(piece: Piece, deaths: int, way: Way, folder: str) -> tuple[Made, int]:
+    """Refuse a photo over which every worker dies, and remember it: they should not die again."""
+    [job], settled = piece
+    reason = str(BadImage(in_one_line(job.source), "a photo that workers survive", f"{deaths} killed workers"))
+    return Made({}, {}, [refusal_of(job, way, folder, reason)], []), settled
 
 
 def _one_by_one(stream: Iterable[tuple[Made, int]]) -> Iterator[Made | None]:

@@ -8,6 +8,7 @@ from os import PathLike
 from typing import Self
 
 from lightproof.agreement import mutual_agreement
+from lightproof.cluster import Cluster
 from lightproof.errors import BadGallery, BadLabels, UnknownPhoto
 from lightproof.gallery import calibration, exchange, folders, founding
 from lightproof.gallery.asking import Asking
@@ -176,6 +177,7 @@ class Gallery(Asking):
         dry_run: bool = False,
         retry: bool = False,
         jobs: int = -1,
+        cluster: str | Cluster | None = None,
         progress: Progress = silent,
     ) -> FolderReport:
         """Enroll a folder with a folder of photos for each person.
@@ -198,11 +200,14 @@ class Gallery(Asking):
             Try those again that were refused.
         jobs : int
             Processes; -1 is one for each core.
+        cluster : str or Cluster, optional
+            Let other machines do it: the address of a Dask scheduler, such as ``"tcp://host:8786"``, with the extra
+            ``cluster``. Its workers must see the folder under the same path.
         progress : callable
             Shows how far it is.
         """
         plan, way = folders.plan(folder, retry), replace(self._way, cropped=cropped)
-        return folders.enroll(self._store, plan, way, dry_run, jobs, progress)
+        return folders.enroll(self._store, plan, way, dry_run, jobs, progress, cluster)
 
     def sync(
         self,
@@ -212,6 +217,7 @@ class Gallery(Asking):
         dry_run: bool = False,
         retry: bool = False,
         jobs: int = -1,
+        cluster: str | Cluster | None = None,
         progress: Progress = silent,
     ) -> FolderReport:
         """Make the gallery follow a folder: enroll what is new, remove what came from it and is no longer there.
@@ -223,7 +229,7 @@ class Gallery(Asking):
         the photos of the old folder, and gets the new ones that are put there.
         """
         plan, way = folders.plan(folder, retry, syncing=True), replace(self._way, cropped=cropped)
-        return folders.enroll(self._store, plan, way, dry_run, jobs, progress)
+        return folders.enroll(self._store, plan, way, dry_run, jobs, progress, cluster)
 
     def rename(self, old: str | int, new: str) -> None:
         """Give somebody, known by name or by number, another name, which nobody may have."""

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import groupby
+from itertools import chain, groupby, islice
 from typing import Final, NamedTuple
 
-from lightproof.errors import BadImage, DuplicatePhoto
+from lightproof.crew import Crew
+from lightproof.errors import DuplicatePhoto
 from lightproof.gallery.belonging import Belonging, Picture
-from lightproof.gallery.taking import Job, Way, hash_of
-from lightproof.pixels import contents_of, in_one_line
+from lightproof.gallery.reading import READ, Read, reading, why_unread
+from lightproof.gallery.taking import Job, Way
+from lightproof.pixels import in_one_line
 from lightproof.store import Refusal, Store
 from lightproof.store.names import storable
 
@@ -19,6 +21,10 @@ TOGETHER: Final = 48
 
 LOOKED_UP: Final = 480
 """Photos that the store is asked about in one question."""
+
+
+Piece = tuple[list[Job], int]
+"""Files to be worked on, and how many files are settled with them."""
 
 
 class Refused(NamedTuple):
@@ -66,9 +72,18 @@ class FolderReport:
 
 
 class Plan(NamedTuple):
-    """What there is to do: files by person, and what is known before anything is read."""
+    """What there is to do: files by person, and what is known before anything is read.
+
+    Attributes
+    ----------
+    folder : str
+        As the gallery calls it.
+    top : str
+        Where it is.
+    """
 
     folder: str
+    top: str
     files: list[Picture]
     ignored: list[Refused]
     retry: bool
@@ -85,6 +100,8 @@ class Work:
     way : Way
     report : FolderReport
         Filled in on the way.
+    crew : Crew
+        Reads the files.
 
     Attributes
     ----------
@@ -100,8 +117,8 @@ class Work:
         Photos that stay whose they are and whose files have gone elsewhere, and where to.
     """
 
-    def __init__(self, store: Store, plan: Plan, way: Way, report: FolderReport) -> None:
-        self._store, self._plan, self._way, self._report = store, plan, way, report
+    def __init__(self, store: Store, plan: Plan, way: Way, report: FolderReport, crew: Crew) -> None:
+        self._store, self._plan, self._way, self._report, self._crew = store, plan, way, report, crew
         self.belonging = Belonging(store.photos(folder=plan.folder), plan.files)
         self.seen: dict[str, Job] = {}
         self.unread: set[str] = set()
@@ -110,14 +127,14 @@ class Work:
         self._before: dict[str, Refusal] = {}
         self._twins: list[Job] = []
 
-    def pieces(self) -> Iterator[tuple[list[Job], int]]:
+    def pieces(self) -> Iterator[Piece]:
         """Yield files to be worked on, and how many files that settles; a person's files stay together if they fit."""
         waiting: list[Job] = []
         settled = 0
-        for start in range(0, len(self._plan.files), LOOKED_UP):
-            files = self._plan.files[start : start + LOOKED_UP]
-            jobs = self._new(files)
-            settled += len(files) - len(jobs)
+        files = iter(zip(self._plan.files, self._read_all(), strict=True))
+        while block := list(islice(files, LOOKED_UP)):
+            jobs = self._new(block)
+            settled += len(block) - len(jobs)
             for own in _by_person(jobs):
                 if waiting and len(waiting) + len(own) > TOGETHER:
                     yield waiting, settled + len(waiting)
@@ -126,20 +143,25 @@ class Work:
         if waiting or settled:
             yield waiting, settled + len(waiting)
 
-    def _new(self, files: Sequence[Picture]) -> list[Job]:
-        jobs = [job for file in files if (job := self._read(file))]
+    def _read_all(self) -> Iterator[Read]:
+        files = self._plan.files
+        pieces = [files[start : start + READ] for start in range(0, len(files), READ)]
+        done = self._crew.each(reading(self._plan.top), pieces, len(pieces), light=True)
+        return chain.from_iterable(done)
+
+    def _new(self, block: Sequence[tuple[Picture, Read]]) -> list[Job]:
+        self.belonging.look_at({file.path: read.hash for file, read in block if read.hash})
+        jobs = [job for file, read in block if (job := self._job(file, read))]
         hashes = {job.hash for job in jobs}
         known, refused = self._store.known_hashes(hashes), self._store.refusals(hashes)
         return [job for job in jobs if not self._is_done(job, known.get(job.hash), refused.get(job.hash))]
 
-    def _read(self, file: Picture) -> Job | None:
-        try:
-            contents, _ = contents_of(file.path, file.source)
-        except BadImage as mistake:
+    def _job(self, file: Picture, read: Read) -> Job | None:
+        if not read.hash:
             self.unread.add(storable(file.source))
-            self._report.refused.append(Refused(in_one_line(file.source), str(mistake)))
+            self._report.refused.append(Refused(in_one_line(file.source), why_unread(file, read.problem)))
             return None
-        return Job(self.belonging.person_of(file.folder), file.source, file.path, hash_of(contents))
+        return Job(self.belonging.person_of(file.folder), file.source, file.path, read.hash)
 
     def _is_done(self, job: Job, owner: str | None, refusal: Refusal | None) -> bool:
         first = self.seen.setdefault(job.hash, job)

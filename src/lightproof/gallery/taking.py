@@ -12,7 +12,7 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 
 from lightproof.enrolled import Template
-from lightproof.errors import BadGallery, BadImage, UserError
+from lightproof.errors import BadGallery, BadImage, MissingExtra, UserError
 from lightproof.faces import FACE_SIZE, File, Portrait, read_portrait
 from lightproof.faces.networks import DETECTOR
 from lightproof.gallery.templates import decode, encode, parameters_of, written
@@ -192,32 +192,45 @@ class Made(NamedTuple):
     spans : dict of str to bytes
         One template for all these photos of a person with several.
     refused : list of Refusal
+        Photos that are no good, to be remembered.
+    unread : list of (Job, str)
+        Files that could not be read just now, and why, which says nothing about the photos.
     """
 
     photos: dict[str, list[NewPhoto]]
     spans: dict[str, bytes]
     refused: list[Refusal]
+    unread: list[tuple[Job, str]]
 
 
 def make(jobs: Iterable[Job], way: Way, folder: str) -> Made:
     """Read some files and make their templates; a bad one is a refusal."""
     faces: list[tuple[Job, Face]] = []
-    refused = []
+    refused, unread = [], []
     for job in jobs:
         try:
             contents, _ = contents_of(job.path, job.source)
-            face = taken(contents, job.source, way.cropped)
-            faces.append((job, face))
+        except BadImage as mistake:
+            unread.append((job, str(mistake)))
+            continue
+        try:
+            faces.append((job, taken(contents, job.source, way.cropped)))
+        except MissingExtra:  # no fault of the photo
+            raise
         except UserError as mistake:
-            reason = in_one_line(str(mistake), 500)
-            refused.append(Refusal(job.hash, job.person, job.source, folder, way.looking, reason))
+            refused.append(refusal_of(job, way, folder, str(mistake)))
     photos: dict[str, list[NewPhoto]] = {}
     made = photos_of([face for _, face in faces], way)
     for (job, _), photo in zip(faces, made, strict=True):
         photos.setdefault(job.person, []).append(replace(photo, folder=folder))
     several = {person: _ordered(own) for person, own in photos.items() if len(own) > 1}
     spans = joined([[photo.template for photo in own] for own in several.values()], way, "what was just made")
-    return Made(photos, dict(zip(several, spans, strict=True)), refused)
+    return Made(photos, dict(zip(several, spans, strict=True)), refused, unread)
+
+
+def refusal_of(job: Job, way: Way, folder: str | None, reason: str) -> Refusal:
+    """Write down why a file is not enrolled."""
+    return Refusal(job.hash, job.person, job.source, folder, way.looking, in_one_line(reason, 500))
 
 
 def _ordered(photos: Sequence[NewPhoto]) -> list[NewPhoto]:
