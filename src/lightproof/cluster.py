@@ -134,6 +134,11 @@ class Cluster:
         # Past the scheduler, which would have to read and write everything once more.
         self._client.direct_to_workers = all(map(_is_near, told))
 
+    @property
+    def n_threads(self) -> int:
+        """How many threads the workers have now, all together."""
+        return max(1, int(self._client.scheduler_info(n_workers=0)["total_threads"]))
+
     def wait_for_workers(self, count: int = 1) -> None:
         """Wait until there are so many workers, as long as patience lasts."""
         try:
@@ -190,8 +195,7 @@ class Cluster:
     def _send_ahead(self, do: Callable[[P], Any], source: Iterator[P], mine: dict[Future, P], light: bool) -> None:
         """Keep every thread of the workers busy, and some pieces waiting."""
         if time.monotonic() - self._counted > COUNTED:
-            threads = self._client.scheduler_info(n_workers=0)["total_threads"]
-            self._ahead, self._counted = (1 + IN_STORE) * max(threads, 1) + 2, time.monotonic()
+            self._ahead, self._counted = (1 + IN_STORE) * self.n_threads + 2, time.monotonic()
         while len(mine) < self._ahead:
             try:
                 piece = next(source)

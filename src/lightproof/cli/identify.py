@@ -9,10 +9,32 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
 
-from lightproof.cli.console import STDOUT, check_rows_place, printable, say, show_narrow, show_remarks, write_rows
-from lightproof.cli.gallery import DEFAULT, Cropped, Far, Place, Rows, check_share, in_words, opened, shown
-from lightproof.cli.photos import Album, Row, check_finding, each_photo, end, short_names, taken
+from lightproof.cli.console import (
+    STDOUT,
+    check_rows_place,
+    printable,
+    say,
+    show_narrow,
+    show_remarks,
+    stream_bar,
+    write_rows,
+)
+from lightproof.cli.gallery import (
+    DEFAULT,
+    Cropped,
+    Far,
+    OnCluster,
+    Place,
+    Rows,
+    check_share,
+    connected,
+    in_words,
+    opened,
+    shown,
+)
+from lightproof.cli.photos import Album, Row, check_finding, each_photo, end, refused, short_names, taken
 from lightproof.cli.work import stoppable
+from lightproof.errors import BadParameter
 from lightproof.experiments.tables import TextTable
 
 if TYPE_CHECKING:
@@ -43,6 +65,7 @@ def identify(
         Path | None, typer.Option(metavar="DIR", help="Draw into this folder why it is the best match.")
     ] = None,
     force: Annotated[bool, typer.Option("--force", help="Write over pictures that are there already.")] = False,
+    cluster: OnCluster = None,
     json_file: Rows = None,
 ) -> None:
     """Tell who is on each photo, or that it is a stranger.
@@ -51,10 +74,14 @@ def identify(
 
     Of several faces the largest is taken.
 
+    With --cluster every worker must see the photos and the gallery under the same paths, or the gallery on a server.
+
     Example: lightproof identify door.jpg desk.jpg --explain why
     """
     check_rows_place(json_file)
     check_share("identify", far)
+    if cluster is not None and explain is not None:
+        raise BadParameter("identify", "explain", "left out where there is a cluster", str(explain))
     album = None
     with stoppable(lambda: "What is drawn stays." if album else "Nothing was written."), opened(gallery) as register:
         # One sentence about a gallery that is damaged, not one for each photo.
@@ -65,7 +92,10 @@ def identify(
         def answer(photo: Path, name: str) -> list[Row]:
             return [_answer(register, photo, name, cropped, top or 5, far, album)]
 
-        rows = each_photo(photos, answer, "comparing")
+        if cluster is None:
+            rows = each_photo(photos, answer, "comparing")
+        else:
+            rows = _answers_of(cluster, photos, gallery, cropped, top or 5, far)
         # Files first: a closed pipe must not cost them.
         write_rows(json_file, rows)
     if json_file != STDOUT and taken(rows):
@@ -73,6 +103,19 @@ def identify(
         if explain is not None:
             in_words(f"The pictures are in {printable(str(explain))}.")
     end(rows)
+
+
+def _answers_of(cluster: str, photos: list[Path], place: str, cropped: bool, top: int, far: float | None) -> list[Row]:
+    """Let a cluster tell who is on each photo."""
+    from lightproof.gallery import identify_files
+
+    with connected(cluster) as workers:
+        assert workers is not None
+        told = identify_files(place, photos, workers, cropped=cropped, top=top, far=far)
+        return [
+            row_of(photo, one.answer) if one.answer is not None else refused(photo, one.problem)
+            for photo, one in zip(photos, stream_bar("comparing")(told, len(photos)), strict=True)
+        ]
 
 
 def _answer(

@@ -57,10 +57,15 @@ def each_photo(photos: Sequence[Path], work: Callable[[Path, str], list[Row]], t
         try:
             rows += work(photo, name)
         except UserError as mistake:
-            sentence = _about(photo, str(mistake))
-            complain(sentence)
-            rows.append({"photo": str(photo), "error": sentence})
+            rows.append(refused(photo, str(mistake)))
     return rows
+
+
+def refused(photo: Path, problem: str) -> Row:
+    """Say on stderr why a photo was refused, and write it down."""
+    sentence = _about(photo, problem)
+    complain(sentence)
+    return {"photo": str(photo), "error": sentence}
 
 
 def _about(photo: Path, sentence: str) -> str:

@@ -7,6 +7,7 @@ means.
 from lightproof.gallery.answers import Answer, Candidate, Mark, Verification
 from lightproof.gallery.calibration import FAR, Calibration
 from lightproof.gallery.gallery import Gallery
+from lightproof.gallery.sharding import identify_files
 from lightproof.gallery.sifting import FolderReport, Refused
 from lightproof.gallery.simulating import crowd_name, make_gallery
 from lightproof.gallery.taking import Face, Photo, take
@@ -24,6 +25,7 @@ __all__ = [
     "Refused",
     "Verification",
     "crowd_name",
+    "identify_files",
     "make_gallery",
     "take",
 ]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Iterator
+from collections.abc import Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from threading import Lock
 from typing import Final
@@ -68,7 +68,7 @@ class Register:
             if self._people is not None:
                 return self._people
             with self._store.reading() as view:
-                return self._ordered(dict(self._read(view.templates())).values())
+                return by_name((kept for _, kept in self._read(view.templates())), self._way)
 
     def is_large(self) -> bool:
         """Whether there are so many people that not everybody is compared with."""
@@ -112,7 +112,13 @@ class Register:
             near.update(view.ids_of(including).values())
             for number, (name, template) in self._read(view.templates_of_people(near - panel.keys())):
                 panel[number] = (0, name, template)
-        return replace(self._ordered((name, template) for _, name, template in panel.values()), total=crowd.count)
+        people = by_name(((name, template) for _, name, template in panel.values()), self._way)
+        return replace(people, total=crowd.count)
+
+    def _read(
+        self, people: Iterable[tuple[Person, list[NewPhoto], bytes | None]]
+    ) -> Iterator[tuple[int, tuple[str, Template]]]:
+        return templates_in(people, self._way, self._store.place)
 
     def _follow(self, view: View) -> None:
         if view.is_larger(SMALL):
@@ -130,7 +136,7 @@ class Register:
             known.pop(number, None)
         known |= self._read(view.templates(since=since))
         self._templates, self._crowd = known, None
-        self._people = self._ordered((names[number], kept) for number, (_, kept) in known.items())
+        self._people = by_name(((names[number], kept) for number, (_, kept) in known.items()), self._way)
 
     def _follow_many(self, view: View) -> None:
         coder = self._way.matcher.coder
@@ -140,7 +146,7 @@ class Register:
             changed, gone = view.changed(since)
             crowd.index.remove([*changed, *gone])
         for people, codes in view.codes(since):
-            crowd.index.add(people, self._codes(codes, coder.n_words))
+            crowd.index.add(people, codes_in(codes, coder.n_words, self._store.place))
         crowd.count = crowd.index.n_people
         drawn = view.drawn(RIVALS + SPARE)
         kept = {number: rival for number, rival in crowd.rivals.items() if drawn.get(number) == rival[0]}
@@ -149,28 +155,38 @@ class Register:
         crowd.rivals = kept
         self._crowd, self._people, self._templates = crowd, None, {}
 
-    def _codes(self, codes: list[bytes], words: int) -> Array:
-        if any(len(code) != 8 * words for code in codes):
-            raise BadGallery(self._store.place, "a damaged code")
-        return np.frombuffer(b"".join(codes), "<u8").reshape(-1, words)
 
-    def _ordered(self, people: Iterable[tuple[str, Template]]) -> Enrolled:
-        templates: dict[Hashable, Template] = {}
-        templates.update(sorted(people, key=lambda pair: pair[0]))
-        return self._way.matcher.everybody(templates)
+def codes_in(codes: Sequence[bytes], words: int, place: str) -> Array:
+    """Read codes as a gallery keeps them, (n, words), uint64; the place is for the message."""
+    if any(len(code) != 8 * words for code in codes):
+        raise BadGallery(place, "a damaged code")
+    return np.frombuffer(b"".join(codes), "<u8").reshape(-1, words)
 
-    def _read(
-        self, people: Iterable[tuple[Person, list[NewPhoto], bytes | None]]
-    ) -> Iterator[tuple[int, tuple[str, Template]]]:
-        """Make templates of what is kept of people; somebody who was entered before there was a photo has none."""
-        found = [(person, photos, span) for person, photos, span in people if photos]
-        for _, photos, _ in found:
-            if any(photo.parameters != self._way.parameters for photo in photos):
-                raise BadGallery(self._store.place, "a template made with other parameters")
-        whole = [span if span is not None else photos[0].template for _, photos, span in found]
-        templates = decode_all(whole, self._way.matcher, self._store.place)
-        for (person, photos, span), template in zip(found, templates, strict=True):
-            if span is None and len(photos) > 1:
-                own = [decode(photo.template, self._way.matcher, self._store.place) for photo in photos]
-                template = self._way.matcher.joined(own)
-            yield person.id, (person.name, replace(template, lights=lights_of(photos, self._store.place)))
+
+def by_name(people: Iterable[tuple[str, Template]], way: Way) -> Enrolled:
+    """Lay people out in the order of their names."""
+    templates: dict[Hashable, Template] = {}
+    templates.update(sorted(people, key=lambda pair: pair[0]))
+    return way.matcher.everybody(templates)
+
+
+def templates_in(
+    people: Iterable[tuple[Person, list[NewPhoto], bytes | None]], way: Way, place: str
+) -> Iterator[tuple[int, tuple[str, Template]]]:
+    """Make templates of what is kept of people; somebody who was entered before there was a photo has none.
+
+    Yields
+    ------
+    number : int
+    (name, template)
+    """
+    found = [(person, photos, span) for person, photos, span in people if photos]
+    for _, photos, _ in found:
+        if any(photo.parameters != way.parameters for photo in photos):
+            raise BadGallery(place, "a template made with other parameters")
+    whole = [span if span is not None else photos[0].template for _, photos, span in found]
+    templates = decode_all(whole, way.matcher, place)
+    for (person, photos, span), template in zip(found, templates, strict=True):
+        if span is None and len(photos) > 1:
+            template = way.matcher.joined([decode(photo.template, way.matcher, place) for photo in photos])
+        yield person.id, (person.name, replace(template, lights=lights_of(photos, place)))

@@ -190,9 +190,14 @@ class View:
         found = [Person(*row) for row in self._among(_PEOPLE, people.c.id, ids, _PERSON)]
         return self._with_photos(sorted(found, key=lambda person: person.name), faces)
 
-    def codes(self, since: int = -1) -> Iterator[tuple[list[int], list[bytes]]]:
-        """The codes of all photos of people who changed after a revision, and whose they are, some at a time."""
+    def codes(self, since: int = -1, numbers: range | None = None) -> Iterator[tuple[list[int], list[bytes]]]:
+        """The codes of all photos of people who changed after a revision, and whose they are, some at a time.
+
+        Where numbers are given, only of people who have one of these.
+        """
         question = select(codes.c.person, codes.c.code)
+        if numbers is not None:
+            question = question.where(codes.c.person >= numbers.start, codes.c.person < numbers.stop)
         if since >= 0:
             question = question.join_from(codes, people, codes.c.person == people.c.id)
             question = question.where(people.c.revision > since)
@@ -208,6 +213,11 @@ class View:
         news = self._rows(select(people.c.id).where(people.c.revision > since), (int,))
         left = self._rows(select(gone.c.person).where(gone.c.revision > since), (int,))
         return [row[0] for row in news], [row[0] for row in left]
+
+    def last_number(self) -> int:
+        """The largest number that anybody has; 0 if there is nobody."""
+        found = self._rows(select(people.c.id).order_by(people.c.id.desc()).limit(1), (int,))
+        return found[0][0] if found else 0
 
     def drawn(self, most: int) -> dict[int, int]:
         """Draw so many people with photos by lot, the same ones whoever else comes and goes: number and revision."""
