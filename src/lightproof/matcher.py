@@ -95,10 +95,10 @@ class Matcher:
 
     def _spans(self, images: Images) -> Iterable[tuple[PatchSpans, ...]]:
         """Span a few faces, each alone with its copies, in every view."""
-        copied = with_copies(self.extractor.unlit(images), self.settings["copies"])
+        fields = self.extractor.gradients(with_copies(self.extractor.unlit(images), self.settings["copies"]))
         return zip(
             *(
-                compact_spans(view.samples(copied), layout.settings["components"], layout.shared)
+                compact_spans(view.samples(fields), layout.settings["components"], layout.shared)
                 for view, layout in zip(self.views, self.layouts, strict=True)
             ),
             strict=True,
