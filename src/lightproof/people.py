@@ -20,7 +20,7 @@ from lightproof.types import Array, Floats
 BLOCK = 32
 """Probes compared at a time: memory stays bounded however many there are."""
 
-PEOPLE = 6
+PEOPLE = 8
 """People spanned at a time: their numbers stay in the processor's cache."""
 
 
