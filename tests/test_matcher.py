@@ -12,7 +12,7 @@ from lightproof.enrolled import Template
 from lightproof.errors import BadImage, BadParameter
 from lightproof.gallery.templates import encode, written
 from lightproof.matcher import FACES, MOVES, Matcher, matcher_of, preset_settings
-from lightproof.people import PEOPLE, People
+from lightproof.people import People
 from lightproof.settings import GALLERIES, PRESETS
 
 
@@ -61,7 +61,9 @@ def test_photos_joined_are_near_to_photos_spanned_together(preset, frontal, lit)
 
 @pytest.mark.parametrize("preset", GALLERIES)
 def test_a_photo_keeps_what_a_person_of_that_photo_and_its_copies_spans(preset, faces):
-    matcher, images = Matcher(GALLERIES[preset]), faces.images[: PEOPLE + 1]
+    matcher = Matcher(GALLERIES[preset])
+    images = faces.images[: matcher.together + 1]
+    assert len(images) > matcher.together
     fields = matcher.extractor.gradients(with_copies(matcher.extractor.unlit(images), matcher.settings["copies"]))
     for i, template in enumerate(matcher.templates(images)):
         for view, layout, spans in zip(matcher.views, matcher.layouts, template.spans, strict=True):

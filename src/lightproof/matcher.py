@@ -30,7 +30,7 @@ from lightproof.evidence import (
     usual_closeness,
 )
 from lightproof.images import Images, refuse_blank
-from lightproof.people import PEOPLE, spans_of_samples
+from lightproof.people import spans_of_samples
 from lightproof.placing import Placer
 from lightproof.settings import FEATURE_SETTINGS, GALLERIES, check_settings, plain
 from lightproof.subspaces import PatchSpans, SharedSpan
@@ -47,6 +47,9 @@ as far as eyes that were found are off. More of them bring strangers nearer, and
 
 FACES: Final = 8
 """Faces whose features after all moves are in memory together."""
+
+PIXELS: Final = 50_000
+"""Pixels of the faces whose templates are made together: so many stay in the processor's cache."""
 
 TOGETHER: Final = 6
 """Directions of several photos that are joined at once: so many are joined fast."""
@@ -67,11 +70,17 @@ class Matcher:
     ----------
     settings : dict
         Every setting of a gallery, such as those in :data:`lightproof.settings.GALLERIES`.
+
+    Attributes
+    ----------
+    together : int
+        Faces whose templates are made at a time.
     """
 
     def __init__(self, settings: dict[str, Any]) -> None:
         _check_suited(settings)
         self.settings = plain(settings)
+        self.together = max(1, PIXELS // math.prod(self.settings["size"]))
         self.extractor = Describer({name: self.settings[name] for name in FEATURE_SETTINGS}, self.settings["size"])
         self.views: tuple[Describer | Placer, ...] = (self.extractor, Placer(self.settings, self.extractor.grid_))
         placed = self.settings | {"components": self.settings["placed_components"]}
@@ -89,7 +98,7 @@ class Matcher:
         """Make the template of each face alone."""
         images = self.extractor.check(faces)
         refuse_blank(images)
-        blocks = (images[start : start + PEOPLE] for start in range(0, len(images), PEOPLE))
+        blocks = (images[start : start + self.together] for start in range(0, len(images), self.together))
         spans = (spans for block in blocks for spans in self._spans(block))
         return [Template(each, lights=_told(light)) for each, light in zip(spans, lights_of(images), strict=True)]
 

@@ -20,7 +20,7 @@ from lightproof.types import Array, Floats
 BLOCK = 32
 """Probes compared at a time: memory stays bounded however many there are."""
 
-PEOPLE = 8
+PEOPLE = 6
 """People spanned at a time: their numbers stay in the processor's cache."""
 
 
