@@ -162,3 +162,10 @@ def test_the_blur_by_matrices_is_scipys_filter(rng, blur, dtype):
 @pytest.mark.parametrize("grey", [0, 0.3, 1])
 def test_tan_triggs_by_height_makes_no_contrast_of_an_even_picture_of_any_size(shape, grey, dtype):
     assert_array_equal(tan_triggs_by_height(np.full(shape, grey, dtype)), 0)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_pictures_lie_in_memory_as_they_like(rng, dtype):
+    images = rng.random((3, 30, 24)).astype(dtype).transpose(0, 2, 1)
+    assert_array_equal(tan_triggs(images), tan_triggs(images.copy()))
+    assert_array_equal(tan_triggs(images[1]), tan_triggs(images)[1])

@@ -12,7 +12,7 @@ from lightproof.enrolled import Template
 from lightproof.errors import BadImage, BadParameter
 from lightproof.gallery.templates import encode, written
 from lightproof.matcher import FACES, MOVES, Matcher, matcher_of, preset_settings
-from lightproof.people import PEOPLE, People
+from lightproof.people import People
 from lightproof.settings import GALLERIES, PRESETS
 
 
@@ -47,9 +47,10 @@ def test_photos_joined_are_near_to_photos_spanned_together(preset, frontal, lit)
     photos = np.concatenate([frontal.images[:2], lit.images[:1]])
     joined = matcher.joined(matcher.templates(photos))
     copied = with_copies(matcher.extractor.unlit(photos), matcher.settings["copies"])
+    fields = matcher.extractor.gradients(copied)
     together = Template(
         tuple(
-            People(*layout, {}).adding("", view.samples(copied).swapaxes(2, 3)).spans[""]
+            People(*layout, {}).adding("", view.samples(fields).swapaxes(2, 3)).spans[""]
             for view, layout in zip(matcher.views, matcher.layouts, strict=True)
         )
     )
@@ -60,11 +61,13 @@ def test_photos_joined_are_near_to_photos_spanned_together(preset, frontal, lit)
 
 @pytest.mark.parametrize("preset", GALLERIES)
 def test_a_photo_keeps_what_a_person_of_that_photo_and_its_copies_spans(preset, faces):
-    matcher, images = Matcher(GALLERIES[preset]), faces.images[: PEOPLE + 1]
-    copied = with_copies(matcher.extractor.unlit(images), matcher.settings["copies"])
+    matcher = Matcher(GALLERIES[preset])
+    images = faces.images[: matcher.together + 1]
+    assert len(images) > matcher.together
+    fields = matcher.extractor.gradients(with_copies(matcher.extractor.unlit(images), matcher.settings["copies"]))
     for i, template in enumerate(matcher.templates(images)):
         for view, layout, spans in zip(matcher.views, matcher.layouts, template.spans, strict=True):
-            vectors = view.samples(copied)[i : i + 1].swapaxes(2, 3)
+            vectors = view.samples(fields)[i : i + 1].swapaxes(2, 3)
             expected = People.of(vectors, [""], layout.shared, layout.settings).spans[""]
             np.testing.assert_array_equal(spans.own, expected.own)
             np.testing.assert_array_equal(spans.coordinates, expected.coordinates)

@@ -13,7 +13,8 @@ from typing import Final
 import numpy as np
 from skimage.transform import warp as resample
 
-from lightproof.types import Array, Floats
+from lightproof.compiled import compiled
+from lightproof.types import Array, Floats, Ints
 
 STEP: Final = 1 / 96
 """How far a copy is moved, in heights: about the error of eyes marked by hand."""
@@ -87,7 +88,7 @@ def with_copies(pictures: Floats, copies: str) -> Floats:
     for place, copy in enumerate(COPIES[copies], start=1):
         right, down, growth, angle = _in_heights(copy)
         if growth == angle == 0:
-            _translate(pictures, right * pictures.shape[1], down * pictures.shape[1], out[:, place])
+            _translate(pictures, right * pictures.shape[1], down * pictures.shape[1], out, place)
         else:
             out[:, place] = warp(pictures, np.tile(_in_heights(copy), (len(pictures), 1)))
     return out
@@ -97,19 +98,45 @@ def _in_heights(copy: tuple[float, float, float, float]) -> Floats:
     return np.array(copy) * (STEP, STEP, 1, 1)
 
 
-def _translate(pictures: Floats, right: float, down: float, out: Floats) -> None:
+def _translate(pictures: Floats, right: float, down: float, out: Floats, place: int) -> None:
     """Do what :func:`warp` does for a move alone, given in pixels: a weighted sum of pictures moved by whole pixels."""
-    height, width = pictures.shape[1:]
     reach = math.ceil(max(abs(right), abs(down)))
-    around = np.pad(pictures, ((0, 0), (reach, reach), (reach, reach)), mode="reflect")
-    out[...] = 0
-    for row, share in _between(down + reach):
-        for column, part in _between(right + reach):
-            moved_by_whole = around[:, row : row + height, column : column + width]
-            if share * part == 1:
-                out[...] = moved_by_whole
-            else:
-                out += pictures.dtype.type(share * part) * moved_by_whole
+    shares = [
+        (row - reach, column - reach, share * part)
+        for row, share in _between(down + reach)
+        for column, part in _between(right + reach)
+    ]
+    rows, columns, weights = map(np.array, zip(*shares, strict=True))
+    _put_moved(pictures, rows, columns, weights.astype(pictures.dtype), out, place)
+
+
+@compiled
+def _put_moved(pictures: Floats, rows: Ints, columns: Ints, weights: Floats, out: Floats, copy: int) -> None:
+    """Put weighted sums of pictures, (n, h, w), moved by some rows and columns into ``out[:, copy]``."""
+    n, height, width = pictures.shape
+    for picture in range(n):
+        for i in range(height):
+            place = out[picture, copy, i]
+            place[...] = 0
+            for move in range(len(rows)):
+                line, right, weight = pictures[picture, _mirrored(i + rows[move], height)], columns[move], weights[move]
+                # What comes from inside the picture lies side by side.
+                first, last = min(max(-right, 0), width), max(min(width - right, width), 0)
+                inner, source = place[first:last], line[first + right : last + right]
+                for j in range(len(inner)):
+                    inner[j] += weight * source[j]
+                for j in range(first):
+                    place[j] += weight * line[_mirrored(j + right, width)]
+                for j in range(last, width):
+                    place[j] += weight * line[_mirrored(j + right, width)]
+
+
+@compiled
+def _mirrored(place: int, side: int) -> int:
+    """Tell which of ``side`` lines stands at a place that may lie beyond the first or the last."""
+    period = max(2 * side - 2, 1)
+    inside = place % period
+    return inside if inside < side else period - inside
 
 
 def _between(place: float) -> list[tuple[int, float]]:

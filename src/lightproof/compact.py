@@ -7,7 +7,7 @@ direction, LAPACK is asked.
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 
@@ -68,18 +68,17 @@ def _leading_directions(samples: Floats, most: int) -> tuple[Floats, Floats]:
     if L == 1 or L > FEW or samples.dtype != np.float32:
         _put_exact(samples, np.ones((b, K), bool), vectors, strengths)
         return vectors, strengths
-    products = inner_products(samples)
-    trace = np.einsum("biik->bk", products)
-    usable = trace > FAINT
-    products *= np.divide(1, trace, out=np.zeros_like(trace), where=usable)[:, None, None]
+    products, trace = inner_products(samples), np.empty((b, K), samples.dtype)
+    _scale(products, trace.dtype.type(FAINT), trace)
     values, weights, beside = symmetric_eigen(products, r)
     _add_up(samples, weights, vectors)
     values = np.maximum(values, 0)
     strengths[...] = np.sqrt(values * trace[:, None]).swapaxes(0, 1)
     sure = (values[:, -1] > WEAK) & (beside < SETTLED * values[:, -1])
-    person, patch = np.nonzero(~usable)
+    person, patch = np.nonzero(trace <= FAINT)
     sure[person, patch] = ~samples[person, :, :, patch].any(axis=(1, 2))  # a black patch spans nothing, for sure
-    _put_exact(samples, ~sure, vectors, strengths)
+    if not sure.all():
+        _put_exact(samples, ~sure, vectors, strengths)
     return vectors, strengths
 
 
@@ -98,6 +97,25 @@ def _point_along(samples: Floats, codes: Array) -> None:
             if along[k] < 0:
                 for d in range(D):
                     codes[person, k, 0, d] = -codes[person, k, 0, d]
+
+
+@compiled
+def _scale(matrices: Floats, faint: np.floating[Any], trace: Floats) -> None:
+    """Bring matrices, shape (b, L, L, K), to the trace 1; it is put into ``trace``. Faint ones become 0."""
+    b, L, _, K = matrices.shape
+    scale = np.empty(K, trace.dtype)
+    for person in range(b):
+        total = trace[person]
+        total[...] = 0
+        for i in range(L):
+            for k in range(K):
+                total[k] += matrices[person, i, i, k]
+        for k in range(K):
+            scale[k] = trace.dtype.type(1) / total[k] if total[k] > faint else trace.dtype.type(0)
+        for i in range(L):
+            for j in range(L):
+                for k in range(K):
+                    matrices[person, i, j, k] *= scale[k]
 
 
 @compiled

@@ -60,6 +60,7 @@ class Describer:
     angles_: Floats
     translation_: Floats
     _cosines: Floats | None
+    _sorters: dict[PatchGrid, PatchSorter]
 
     def __init__(self, settings: dict[str, Any], shape: tuple[int, ...]) -> None:
         self.prepare(settings, shape)
@@ -69,7 +70,7 @@ class Describer:
         self.grid_ = PatchGrid(int(shape[0]), int(shape[1]), int(settings["cell"]), int(settings["overlap"]))
         self.angles_ = projection_angles(settings["n_angles"], settings["angle_scheme"])
         self.translation_ = translation_vectors(self.angles_, self.grid_.n_points)
-        self._cosines = None
+        self._cosines, self._sorters = None, {}
         if settings["detail"] != "all":
             self._cosines = cosines(self.grid_.n_points, settings["detail"]).astype(settings["dtype"])
             self.translation_ = np.zeros((0, len(self.angles_) * len(self._cosines)))
@@ -122,34 +123,38 @@ class Describer:
 
     def _enrolled(self, images: Images, copies: str, deformed: Sequence[str]) -> Floats:
         pictures = self.unlit(images)
-        vectors = self.samples(with_copies(pictures, copies)).swapaxes(2, 3)
+        vectors = self.samples(self.gradients(with_copies(pictures, copies))).swapaxes(2, 3)
         return np.concatenate([vectors, self._tangents(pictures, deformed)], axis=1) if deformed else vectors
 
-    def samples(self, copied: Floats) -> Floats:
-        """Compute the features of what :meth:`unlit` made and of its copies, patches last.
+    def gradients(self, pictures: Floats) -> Floats:
+        """Take the differences of what :meth:`unlit` made, (..., h, w) -> (..., 2, h, w)."""
+        return GRADIENTS[self.settings_["gradient"]](pictures)
+
+    def samples(self, fields: Floats) -> Floats:
+        """Compute the features of pictures and their copies by their :meth:`gradients`, patches last.
 
         Parameters
         ----------
-        copied : ndarray of shape (n, L, h, w)
+        fields : ndarray of shape (n, L, 2, h, w)
 
         Returns
         -------
         ndarray of shape (n, L, D, K)
         """
-        pictures = copied.reshape(-1, *copied.shape[2:])
-        out = np.empty((len(pictures), self.n_numbers, self.grid_.n_patches), pictures.dtype)
+        each = fields.reshape(-1, *fields.shape[2:])
+        out = np.empty((len(each), self.n_numbers, self.grid_.n_patches), each.dtype)
         sorter = self._sorter(self.grid_)
-        for start in range(0, len(pictures), BLOCK):
-            some = slice(start, start + BLOCK)
-            if sorter is None:
-                out[some] = self.describe(pictures[some]).swapaxes(1, 2)
-            else:
-                self._patches_last(pictures[some], sorter, out[some])
-        return out.reshape(*copied.shape[:2], *out.shape[1:])
+        if sorter is None:
+            for start in range(0, len(each), BLOCK):
+                some = slice(start, start + BLOCK)
+                out[some] = self._sorted_one_by_one(each[some], self.grid_).swapaxes(1, 2)
+        else:
+            sorter.sort(each, out.reshape(len(each), len(self.angles_), -1, out.shape[-1]))
+        return out.reshape(*fields.shape[:2], *out.shape[1:])
 
     def _tangents(self, pictures: Floats, names: Sequence[str]) -> Floats:
         """How the features begin to change when the gradients are deformed, shape (n, len(names), K, D)."""
-        cloud = self.grid_.gather(GRADIENTS[self.settings_["gradient"]](pictures)).swapaxes(-1, -2)
+        cloud = self.grid_.gather(self.gradients(pictures)).swapaxes(-1, -2)
         changes = SLIGHT * tangents(cloud, self.angles_, names)
         if self._cosines is not None:
             changes = changes @ self._cosines.T
@@ -177,18 +182,23 @@ class Describer:
 
     def describe(self, pictures: Floats, grid: PatchGrid | None = None, out: Floats | None = None) -> Floats:
         """Compute the features of what :meth:`unlit` made, on the patches of any grid, shape (n, K, D)."""
-        grid = grid or self.grid_
+        grid, fields = grid or self.grid_, self.gradients(pictures)
         # Without copies it pays only where neighbors share what is sorted.
         sorter = self._sorter(grid) if grid.overlap and grid.cell % grid.stride == 0 else None
-        if sorter is not None:
-            waves = np.empty((len(pictures), self.n_numbers, grid.n_patches), pictures.dtype)
-            self._patches_last(pictures, sorter, waves)
-            if out is None:
-                return np.ascontiguousarray(waves.swapaxes(1, 2))
-            out[...] = waves.swapaxes(1, 2)
-            return out
-        projected = self._projected(pictures)
-        shape = (len(pictures), grid.n_patches, len(self.angles_), -1)
+        if sorter is None:
+            return self._sorted_one_by_one(fields, grid, out)
+        waves = np.empty((len(pictures), self.n_numbers, grid.n_patches), pictures.dtype)
+        sorter.sort(fields, waves.reshape(len(pictures), len(self.angles_), -1, grid.n_patches))
+        if out is None:
+            return np.ascontiguousarray(waves.swapaxes(1, 2))
+        out[...] = waves.swapaxes(1, 2)
+        return out
+
+    def _sorted_one_by_one(self, fields: Floats, grid: PatchGrid, out: Floats | None = None) -> Floats:
+        """Compute the features by the gradients, each patch sorted alone, (n, 2, h, w) -> (n, K, D)."""
+        # Each pixel is projected once, before the patches are cut: overlapping patches share the work.
+        projected = project(fields, self.angles_)
+        shape = (len(fields), grid.n_patches, len(self.angles_), -1)
         room = None if out is None or self._cosines is not None else out.reshape(shape)
         patches = grid.gather(projected, room)
         patches.sort(axis=-1)
@@ -197,25 +207,15 @@ class Describer:
         # One product over all patches: a small one for each would take longer to start than to do.
         flat = patches.reshape(-1, grid.n_points)
         waves = np.matmul(flat, self._cosines.T, out=None if out is None else out.reshape(len(flat), -1))
-        return waves.reshape(len(pictures), grid.n_patches, -1)
-
-    def _projected(self, pictures: Floats) -> Floats:
-        """Project the gradients on every angle, (n, h, w) -> (n, m, h, w).
-
-        Each pixel once, before the patches are cut: overlapping patches share the work.
-        """
-        return project(GRADIENTS[self.settings_["gradient"]](pictures), self.angles_)
+        return waves.reshape(len(fields), grid.n_patches, -1)
 
     def _sorter(self, grid: PatchGrid) -> PatchSorter | None:
         """Return what sorts all patches of a picture at once, if that is worth it."""
         if self._cosines is None or grid.n_points > FEW_POINTS:
             return None
-        return PatchSorter(grid, directions(self.angles_), self._cosines)
-
-    def _patches_last(self, pictures: Floats, sorter: PatchSorter, out: Floats) -> None:
-        """Put the features into ``out``, contiguous, patches last, shape (n, D, K)."""
-        place = out.reshape(len(pictures), len(self.angles_), -1, out.shape[-1])
-        sorter.sort(GRADIENTS[self.settings_["gradient"]](pictures), place)
+        if grid not in self._sorters:
+            self._sorters[grid] = PatchSorter(grid, directions(self.angles_), self._cosines)
+        return self._sorters[grid]
 
 
 def check_for(X: Images, settings: dict[str, Any]) -> Images:

@@ -13,10 +13,14 @@ from typing import Final
 import numpy as np
 
 from lightproof.compiled import compiled
-from lightproof.types import Floats
+from lightproof.types import Array, Floats
 
 SWEEPS: Final = 5
 """Rounds over all pairs of rows; in the end each takes a number beside the diagonal to about its square."""
+
+
+AT_A_TIME: Final = 16
+"""Numbers that a processor works on in one go."""
 
 
 def inner_products(samples: Floats) -> Floats:
@@ -72,12 +76,26 @@ def symmetric_eigen(matrices: Floats, r: int) -> tuple[Floats, Floats, Floats]:
     """
     b, L, _, K = matrices.shape
     values, vectors = np.empty((b, r, K), matrices.dtype), np.empty((b, r, L, K), matrices.dtype)
-    beside, room = np.zeros((b, K), matrices.dtype), np.empty((L, L, K), matrices.dtype)
-    for i in range(b):
-        _make_diagonal(matrices[i], room, SWEEPS)
-        _put_largest(matrices[i], room, values[i], vectors[i])
-        _put_beside(matrices[i], beside[i])
+    beside = np.zeros((b, K), matrices.dtype)
+    _put_eigen(matrices, SWEEPS, AT_A_TIME, values, vectors, beside)
     return values, vectors, beside
+
+
+@compiled
+def _put_eigen(matrices: Floats, sweeps: int, at_a_time: int, values: Floats, vectors: Floats, beside: Floats) -> None:
+    b, L, _, K = matrices.shape
+    # Some matrices of zeros are turned too: then none of the others is left over, to be turned alone.
+    width = (K + at_a_time - 1) // at_a_time * at_a_time
+    entry, vector = np.zeros((L, L, width), matrices.dtype), np.empty((L, L, width), matrices.dtype)
+    for person in range(b):
+        for i in range(L):
+            for j in range(i, L):
+                place, given = entry[i, j], matrices[person, i, j]
+                for k in range(K):
+                    place[k] = given[k]
+        _make_diagonal(entry, vector, sweeps)
+        _put_largest(entry, vector, values[person], vectors[person])
+        _put_beside(entry, beside[person])
 
 
 @compiled
@@ -133,23 +151,40 @@ def _turn(one: Floats, other: Floats, cosine: Floats, sine: Floats) -> None:
 
 @compiled
 def _put_largest(entry: Floats, vector: Floats, values: Floats, vectors: Floats) -> None:
-    """Put the largest numbers of the diagonal, in order, and their vectors into ``values`` and ``vectors``."""
-    L, _, K = entry.shape
-    left = np.empty(L, entry.dtype)
-    for k in range(K):
-        for i in range(L):
-            left[i] = entry[i, i, k]
+    """Put the largest numbers of the diagonal, in order, and their vectors into ``values`` and ``vectors``.
+
+    Each number is counted how many come before it. That is more work than to look for the largest, but the same for all
+    matrices, so it is done for many at a time.
+    """
+    L, K = len(entry), values.shape[1]
+    before = np.zeros((L, K), np.int32)
+    values[...] = 0
+    vectors[...] = 0
+    for i in range(L):
+        count, number = before[i], entry[i, i]
+        for j in range(L):
+            other, earlier = entry[j, j], j < i
+            for k in range(K):
+                count[k] += other[k] > number[k] or (earlier and other[k] == number[k])
         for place in range(len(values)):
-            largest = left.argmax()
-            values[place, k] = left[largest]
-            left[largest] = -np.inf
-            for i in range(L):
-                vectors[place, i, k] = vector[largest, i, k]
+            _add_where(count, place, number, values[place])
+            for j in range(L):
+                _add_where(count, place, vector[i, j], vectors[place, j])
+
+
+@compiled
+def _add_where(count: Array, wanted: int, numbers: Floats, out: Floats) -> None:
+    place, none = np.int32(wanted), out.dtype.type(0)
+    for k in range(len(out)):
+        number = numbers[k]
+        out[k] += number if count[k] == place else none
 
 
 @compiled
 def _put_beside(entry: Floats, beside: Floats) -> None:
     for i in range(len(entry)):
         for j in range(i + 1, len(entry)):
+            number = entry[i, j]
             for k in range(len(beside)):
-                beside[k] = max(beside[k], abs(entry[i, j, k]))
+                one, other = abs(number[k]), beside[k]
+                beside[k] = one if one > other else other

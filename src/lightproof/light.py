@@ -9,13 +9,15 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from functools import lru_cache
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 from scipy import ndimage
 
+from lightproof.compiled import compiled
 from lightproof.errors import BadImage
 from lightproof.images import ROUNDING
+from lightproof.powers import power
 from lightproof.types import Floats
 
 
@@ -72,13 +74,17 @@ def tan_triggs(images: Floats, blur: float = 1.0) -> Floats:
     ndarray of shape (..., h, w)
         Within (-10, 10).
     """
-    curved = _unit(images, "tan-triggs") ** images.dtype.type(0.2)
-    bands: Floats = _smooth(curved, blur) - _smooth(curved, 2 * blur)
+    curved = power(_unit(images, "tan-triggs"), 0.2)
+    bands, sizes = np.empty_like(curved), np.empty_like(curved)
     # Rounding alone is no contrast, and would be made one.
-    bands[np.abs(bands) < 8 * np.finfo(images.dtype).eps] = 0
-    bands = _even_contrast(bands, math.inf)
-    bands = _even_contrast(bands, 10)
-    limited: Floats = 10 * np.tanh(bands / 10)
+    least = images.dtype.type(8 * np.finfo(images.dtype).eps)
+    _put_bands(_smooth(curved, blur).ravel(), _smooth(curved, 2 * blur).ravel(), least, bands.ravel(), sizes.ravel())
+    pictures = (-1, math.prod(images.shape[-2:]))
+    for limit in (images.dtype.type(10), images.dtype.type(math.inf)):
+        contrast = np.mean(power(sizes, 0.1), axis=(-2, -1)) ** 10
+        _even(bands.reshape(pictures), np.where(contrast > 0, contrast, 1).ravel(), limit, sizes.reshape(pictures))
+    limited: Floats = np.tanh(np.divide(bands, 10, out=bands), out=bands)
+    limited *= 10
     return limited
 
 
@@ -113,7 +119,23 @@ def _blur_matrix(side: int, sigma: float) -> Floats:
     return matrix
 
 
-def _even_contrast(bands: Floats, limit: float) -> Floats:
-    contrast = np.mean(np.minimum(np.abs(bands), limit) ** 0.1, axis=(-2, -1), keepdims=True) ** 10
-    scaled: Floats = bands / np.where(contrast > 0, contrast, 1)
-    return scaled
+@compiled
+def _put_bands(narrow: Floats, wide: Floats, least: np.floating[Any], bands: Floats, sizes: Floats) -> None:
+    """Put differences into ``bands``, and their sizes into ``sizes``; what is less than ``least`` becomes 0."""
+    for k in range(len(bands)):
+        band = narrow[k] - wide[k]
+        size = abs(band)
+        bands[k] = bands.dtype.type(0) if size < least else band
+        sizes[k] = sizes.dtype.type(0) if size < least else size
+
+
+@compiled
+def _even(bands: Floats, contrasts: Floats, limit: np.floating[Any], sizes: Floats) -> None:
+    """Divide each picture, (n, pixels), by its contrast, in place; put sizes up to ``limit`` into ``sizes``."""
+    for n in range(len(bands)):
+        picture, size, contrast = bands[n], sizes[n], contrasts[n]
+        for k in range(len(picture)):
+            band = picture[k] / contrast
+            large = abs(band)
+            picture[k] = band
+            size[k] = large if large < limit else limit

@@ -31,7 +31,7 @@ from lightproof.evidence import (
     usual_closeness,
 )
 from lightproof.images import Images, refuse_blank
-from lightproof.people import PEOPLE, spans_of_samples
+from lightproof.people import spans_of_samples
 from lightproof.placing import Placer
 from lightproof.settings import FEATURE_SETTINGS, GALLERIES, check_settings, plain
 from lightproof.subspaces import PatchSpans, SharedSpan
@@ -48,6 +48,9 @@ as far as eyes that were found are off. More of them bring strangers nearer, and
 
 FACES: Final = 8
 """Faces whose features after all moves are in memory together."""
+
+PIXELS: Final = 50_000
+"""Pixels of the faces whose templates are made together: so many stay in the processor's cache."""
 
 TOGETHER: Final = 6
 """Directions of several photos that are joined at once: so many are joined fast."""
@@ -85,11 +88,17 @@ class Matcher:
     ----------
     settings : dict
         Every setting of a gallery, such as those in :data:`lightproof.settings.GALLERIES`.
+
+    Attributes
+    ----------
+    together : int
+        Faces whose templates are made at a time.
     """
 
     def __init__(self, settings: dict[str, Any]) -> None:
         _check_suited(settings)
         self.settings = plain(settings)
+        self.together = max(1, PIXELS // math.prod(self.settings["size"]))
         self.extractor = Describer({name: self.settings[name] for name in FEATURE_SETTINGS}, self.settings["size"])
         self.views: tuple[Describer | Placer, ...] = (self.extractor, Placer(self.settings, self.extractor.grid_))
         placed = self.settings | {"components": self.settings["placed_components"]}
@@ -112,16 +121,16 @@ class Matcher:
         """Make the template of each face alone."""
         images = self.extractor.check(faces)
         refuse_blank(images)
-        blocks = (images[start : start + PEOPLE] for start in range(0, len(images), PEOPLE))
+        blocks = (images[start : start + self.together] for start in range(0, len(images), self.together))
         spans = (spans for block in blocks for spans in self._spans(block))
         return [Template(each, lights=_told(light)) for each, light in zip(spans, lights_of(images), strict=True)]
 
     def _spans(self, images: Images) -> Iterable[tuple[PatchSpans, ...]]:
         """Span a few faces, each alone with its copies, in every view."""
-        copied = with_copies(self.extractor.unlit(images), self.settings["copies"])
+        fields = self.extractor.gradients(with_copies(self.extractor.unlit(images), self.settings["copies"]))
         return zip(
             *(
-                compact_spans(view.samples(copied), layout.settings["components"], layout.shared)
+                compact_spans(view.samples(fields), layout.settings["components"], layout.shared)
                 for view, layout in zip(self.views, self.layouts, strict=True)
             ),
             strict=True,

@@ -41,12 +41,16 @@ class Placer:
 
     def describe(self, pictures: Floats) -> Floats:
         """Compute the features of pictures that the light was taken out of, (n, h, w) -> (n, K, D)."""
-        fields = self._grid.gather(self._gradients(pictures))
-        # A product for each picture: one over all would differ in the last bit with the number of them.
-        waves: Floats = fields.reshape(len(pictures), -1, self._grid.n_points) @ self._cosines.T
-        return waves.reshape(len(pictures), self._grid.n_patches, self.n_numbers)
+        return self._waves(self._gradients(pictures))
 
-    def samples(self, copied: Floats) -> Floats:
-        """Compute the features of pictures and their copies, patches last, (n, L, h, w) -> (n, L, D, K)."""
-        vectors = self.describe(copied.reshape(-1, *copied.shape[2:])).swapaxes(1, 2)
-        return np.ascontiguousarray(vectors).reshape(*copied.shape[:2], *vectors.shape[1:])
+    def samples(self, fields: Floats) -> Floats:
+        """Compute the features of pictures by their gradients, patches last, (n, L, 2, h, w) -> (n, L, D, K)."""
+        vectors = self._waves(fields.reshape(-1, *fields.shape[2:])).swapaxes(1, 2)
+        return np.ascontiguousarray(vectors).reshape(*fields.shape[:2], *vectors.shape[1:])
+
+    def _waves(self, fields: Floats) -> Floats:
+        """Describe fields of gradients, (n, 2, h, w) -> (n, K, D)."""
+        patches = self._grid.gather(fields).reshape(len(fields), -1, self._grid.n_points)
+        # A product for each picture: one over all would differ in the last bit with the number of them.
+        waves: Floats = patches @ self._cosines.T
+        return waves.reshape(len(fields), self._grid.n_patches, self.n_numbers)

@@ -18,7 +18,7 @@ import numpy as np
 
 from lightproof.compiled import compiled
 from lightproof.patches import PatchGrid
-from lightproof.types import Floats, Ints
+from lightproof.types import Array, Floats
 
 Wire: TypeAlias = tuple[int, int, int]
 """A lane by its number, and by how many rows and columns of patches it is read off."""
@@ -26,6 +26,10 @@ Wire: TypeAlias = tuple[int, int, int]
 
 AT_A_TIME: Final = 32
 """Numbers that a processor compares in one go; what is left over is compared one by one."""
+
+
+TOGETHER: Final = 80_000
+"""Numbers of several pictures that are sorted before they are summed up: they stay in the processor's cache."""
 
 
 class PatchSorter:
@@ -44,91 +48,111 @@ class PatchSorter:
 
     def __init__(self, grid: PatchGrid, directions: Floats, weights: Floats) -> None:
         plan, beyond = plan_sorting(grid.cell, grid.stride), (grid.cell - 1) // grid.stride
-        self._grid, self._width = grid, grid.columns + beyond
-        self._steps, self._reach = plan.along(self._width), plan.reach(self._width)
-        self._places = math.ceil((grid.rows + beyond) * self._width / AT_A_TIME) * AT_A_TIME
-        self._directions, self._matrix = (
-            directions.astype(weights.dtype),
-            np.zeros((len(weights), plan.n_rows), weights.dtype),
-        )
+        self._grid, self._directions = grid, directions.astype(weights.dtype)
+        self._matrix = np.zeros((len(weights), plan.n_rows), weights.dtype)
         self._matrix[:, plan.sorted_rows] = weights
+        width = grid.columns + beyond
+        places = _whole((grid.rows + beyond) * width)
+        # Beyond the last patches there must be numbers, whichever.
+        room = _whole(places + plan.reach(width))
+        self._steps = plan.along(width, len(directions) * room)
+        self._sizes = np.array([grid.stride, width, places, room], np.uintp)
 
     def sort(self, fields: Floats, out: Floats) -> None:
         """Put the sums of fields of vectors, shape (n, 2, h, w), into ``out``, shape (n, m, q, K)."""
-        grid = self._grid
-        # Beyond the last patches there must be numbers, whichever.
-        pixels = np.zeros((2, grid.stride**2, self._places), fields.dtype)
-        lanes = np.zeros((self._matrix.shape[1], self._places + self._reach), fields.dtype)
-        for field, sums in zip(fields, out.reshape(*out.shape[:3], grid.rows, grid.columns), strict=True):
-            _lay_out(field, grid.stride, self._width, pixels)
-            _sort_and_sum(pixels, self._directions, self._steps, self._width, self._matrix, lanes, sums)
+        places = out.reshape(*out.shape[:3], self._grid.rows, self._grid.columns)
+        rows, numbers = self._matrix.shape[1], len(self._directions) * int(self._sizes[-1])
+        lanes = _room_for(max(1, TOGETHER // (rows * numbers)), rows, numbers, fields)
+        for start in range(0, len(fields), len(lanes)):
+            some = fields[start : start + len(lanes)]
+            _sort(some, self._sizes, self._directions, self._steps, lanes)
+            # A product for each picture: one over all would differ in the last bit with the number of them.
+            _pick(self._matrix @ lanes[: len(some)], self._sizes, places[start : start + len(some)])
+
+
+def _whole(places: int) -> int:
+    return math.ceil(places / AT_A_TIME) * AT_A_TIME
 
 
 @compiled
-def _lay_out(field: Floats, stride: int, width: int, pixels: Floats) -> None:
-    """Put every stride-th pixel of every stride-th line side by side, (2, h, w) -> (2, stride ** 2, places)."""
+def _room_for(pictures: int, rows: int, numbers: int, fields: Floats) -> Floats:
+    """Make lanes of zeros: here, where they begin at a place that suits the processor. NumPy's own often do not."""
+    return np.zeros((pictures, rows, numbers), fields.dtype)
+
+
+@compiled
+def _sort(fields: Floats, sizes: Array, directions: Floats, steps: Array, lanes: Floats) -> None:
+    """Lay out, project, take the steps: one picture and one direction at a time, whose numbers stay in the cache.
+
+    Parameters
+    ----------
+    fields : ndarray of shape (n, 2, h, w)
+    sizes : ndarray of shape (4,)
+        The stride; the places of a line; of a picture; of a picture with those that a step reads ahead.
+    directions : ndarray of shape (m, 2)
+    steps : ndarray of shape (steps, 4)
+        See :meth:`SortingPlan.along`.
+    lanes : ndarray of shape (n or more, rows of the plan, m * places with those ahead)
+    """
+    stride, width, places, room = sizes
+    pixels = np.zeros((2, stride * stride, places), fields.dtype)
+    for n in range(len(fields)):
+        _lay_out(fields[n], stride, width, pixels)
+        for m in range(np.uintp(len(directions))):
+            _project(pixels, directions[m], m * room, lanes[n])
+            _take_steps(steps, places, lanes[n].ravel()[m * room :])
+
+
+@compiled
+def _lay_out(field: Floats, stride: np.uintp, width: np.uintp, pixels: Floats) -> None:
+    """Put every stride-th pixel of every stride-th line side by side, (2, h, w) -> (2, stride ** 2, places).
+
+    Places are unsigned: of signed ones it would be asked at every pixel whether they count from the end.
+    """
+    height, breadth, places = np.uintp(field.shape[1]), np.uintp(field.shape[2]), np.uintp(pixels.shape[2])
     for part in range(2):
         for i in range(stride):
             for j in range(stride):
                 lane = pixels[part, i * stride + j]
-                for row in range(min(len(lane) // width, (field.shape[1] - i + stride - 1) // stride)):
-                    for column in range(min(width, (field.shape[2] - j + stride - 1) // stride)):
+                columns = min(width, (breadth - j + stride - np.uintp(1)) // stride)
+                for row in range(min(places // width, (height - i + stride - np.uintp(1)) // stride)):
+                    for column in range(columns):
                         lane[row * width + column] = field[part, row * stride + i, column * stride + j]
 
 
 @compiled
-def _sort_and_sum(
-    pixels: Floats, directions: Floats, steps: Ints, width: int, matrix: Floats, lanes: Floats, out: Floats
-) -> None:
-    """Project, take the steps, sum up: one direction after the other, whose numbers stay in the cache.
-
-    Parameters
-    ----------
-    pixels : ndarray of shape (2, stride ** 2, places)
-    directions : ndarray of shape (m, 2)
-    steps : ndarray of shape (steps, 6)
-        See :meth:`SortingPlan.along`.
-    width : int
-        Places of a line.
-    matrix : ndarray of shape (q, rows of the plan)
-    lanes : ndarray of shape (rows of the plan, places + places that a step reads ahead)
-        Room to work in.
-    out : ndarray of shape (m, q, lines of patches, patches in a line)
-    """
-    for m in range(len(directions)):
-        _project(pixels, directions[m], lanes)
-        _take_steps(steps, pixels.shape[2], lanes)
-        _sum_up(matrix, lanes, width, out[m])
-
-
-@compiled
-def _project(pixels: Floats, direction: Floats, lanes: Floats) -> None:
+def _project(pixels: Floats, direction: Floats, start: np.uintp, lanes: Floats) -> None:
     cosine, sine = direction
+    places = np.uintp(pixels.shape[2])
     for i in range(pixels.shape[1]):
-        lane, right, down = lanes[i], pixels[0, i], pixels[1, i]
-        for place in range(len(right)):
+        lane, right, down = lanes[i, start : start + places], pixels[0, i], pixels[1, i]
+        for place in range(places):
             lane[place] = cosine * right[place] + sine * down[place]
 
 
 @compiled
-def _take_steps(steps: Ints, places: int, lanes: Floats) -> None:
+def _take_steps(steps: Array, places: np.uintp, lanes: Floats) -> None:
     for step in range(len(steps)):
-        one, ahead, other, ahead_too, low, high = steps[step]
-        first, second = lanes[one, ahead : ahead + places], lanes[other, ahead_too : ahead_too + places]
-        smaller, larger = lanes[low, :places], lanes[high, :places]
+        one, other, low, high = steps[step, 0], steps[step, 1], steps[step, 2], steps[step, 3]
+        first, second = lanes[one : one + places], lanes[other : other + places]
+        smaller, larger = lanes[low : low + places], lanes[high : high + places]
         for place in range(places):
-            smaller[place] = min(first[place], second[place])
-            larger[place] = max(first[place], second[place])
+            # Written out, each is one instruction; min and max would look for nan besides.
+            here, there = first[place], second[place]
+            smaller[place] = here if here < there else there
+            larger[place] = here if here > there else there
 
 
 @compiled
-def _sum_up(matrix: Floats, lanes: Floats, width: int, out: Floats) -> None:
-    """Sum up the lanes with weights, (q, lanes), and put what belongs to a patch into ``out``, (q, lines, columns)."""
-    sums = np.dot(matrix, lanes)
-    for q in range(out.shape[0]):
-        for row in range(out.shape[1]):
-            for column in range(out.shape[2]):
-                out[q, row, column] = sums[q, row * width + column]
+def _pick(sums: Floats, sizes: Array, out: Floats) -> None:
+    """Put what belongs to a patch into ``out``, (n, q, m * room) -> (n, m, q, lines, columns)."""
+    _, width, _, room = sizes
+    for n in range(out.shape[0]):
+        for m in range(np.uintp(out.shape[1])):
+            for q in range(out.shape[2]):
+                for row in range(np.uintp(out.shape[3])):
+                    for column in range(np.uintp(out.shape[4])):
+                        out[n, m, q, row, column] = sums[n, q, m * room + row * width + column]
 
 
 class Step(NamedTuple):
@@ -166,19 +190,28 @@ class SortingPlan:
     def _offsets(self) -> set[tuple[int, int]]:
         return {wire[1:] for step in self.steps for wire in step[:2]}
 
-    def along(self, width: int) -> Ints:
+    def along(self, width: int, pitch: int) -> Array:
         """Write the steps down for lanes that hold a picture line after line, ``width`` places each.
 
         A place stands for the patch that begins there. At the last places of a line, beyond the last patch, there is
         nothing to be found.
 
+        Parameters
+        ----------
+        width : int
+        pitch : int
+            Numbers from one row to the next.
+
         Returns
         -------
-        ndarray of shape (steps, 6)
-            Row and places ahead of what is compared, of one and of the other; rows for the smaller and the larger.
+        ndarray of shape (steps, 4)
+            Where what is compared begins, the one and the other, and where the smaller and the larger go.
         """
-        steps = [(*_ahead(one, width), *_ahead(other, width), *rows) for one, other, *rows in self.steps]
-        return np.array(steps, np.intp).reshape(-1, 6)
+        steps = [
+            (_begin(one, width, pitch), _begin(other, width, pitch), smaller * pitch, larger * pitch)
+            for one, other, smaller, larger in self.steps
+        ]
+        return np.array(steps, np.uintp).reshape(-1, 4)
 
 
 @lru_cache(maxsize=16)
@@ -258,9 +291,9 @@ class _Network:
         return SortingPlan(tuple(steps), n_rows, tuple(row_of[lane] for lane, _, _ in wires))
 
 
-def _ahead(wire: Wire, width: int) -> tuple[int, int]:
+def _begin(wire: Wire, width: int, pitch: int) -> int:
     row, down, right = wire
-    return row, down * width + right
+    return row * pitch + down * width + right
 
 
 def _moved(wires: list[Wire], times: int, step: tuple[int, int]) -> list[Wire]:

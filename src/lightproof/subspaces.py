@@ -137,18 +137,25 @@ def encoded(directions: Floats) -> Array:
 def _put_codes(directions: Floats, levels: int, codes: Array) -> None:
     n, b, D, K = directions.shape
     none, most = directions.dtype.type(0), directions.dtype.type(levels)
-    largest = np.empty(K, directions.dtype)
+    largest, so_far = np.empty(K, directions.dtype), np.empty(K, directions.dtype)
+    rounded = np.empty((D, K), np.int8)
     for r in range(n):
         for person in range(b):
             largest[...] = 0
             for d in range(D):
+                # Into another room: whether to overwrite would be asked for every number, not for many at a time.
+                largest, so_far, line = so_far, largest, directions[r, person, d]
                 for k in range(K):
-                    largest[k] = max(largest[k], abs(directions[r, person, d, k]))
+                    one, other = abs(line[k]), so_far[k]
+                    largest[k] = one if one > other else other
             for k in range(K):
                 largest[k] = most / largest[k] if largest[k] > none else none
             for d in range(D):
                 for k in range(K):
-                    codes[person, k, r, d] = np.rint(directions[r, person, d, k] * largest[k])
+                    rounded[d, k] = np.rint(directions[r, person, d, k] * largest[k])
+            for k in range(np.uintp(K)):
+                for d in range(np.uintp(D)):
+                    codes[person, k, r, d] = rounded[d, k]
 
 
 def stand_ins(strengths: Floats) -> Floats:

@@ -83,8 +83,9 @@ def light_directions(faces: Array) -> Floats:
     for start in range(0, len(faces), BLOCK):
         some = slice(start, start + BLOCK)
         small = bring_to_size(faces[some], SIZE, np.float64)
-        told = _light_of(small).std(axis=(1, 2)) >= LEAST_CONTRAST
-        directions[some][told] = _likest(_vectors(small[told]))
+        light = _light_of(small)
+        told = light.std(axis=(1, 2)) >= LEAST_CONTRAST
+        directions[some][told] = _likest(_vectors(light[told]))
     return directions
 
 
@@ -106,7 +107,7 @@ def _bank() -> _Bank:
     lights, (height, width) = light_grid(), RENDERED
     rendered = sheet.reshape(PEOPLE, height, len(lights), width).transpose(0, 2, 1, 3).reshape(-1, height, width)
     small = bring_to_size(np.ascontiguousarray(rendered), SIZE, np.float64)
-    faces = _vectors(np.concatenate([small, small[:, :, ::-1]]))
+    faces = _vectors(_light_of(np.concatenate([small, small[:, :, ::-1]])))
     side = np.tile(toward(np.array(lights)), (PEOPLE, 1))
     return _Bank(faces, np.sum(faces**2, axis=1), np.concatenate([side, side * (-1, 1, 1)]))
 
@@ -138,9 +139,8 @@ def _light_of(small: Floats) -> Floats:
     return centered
 
 
-def _vectors(small: Floats) -> Floats:
-    """Shrunk faces (n, 16, 14) as vectors (n, 224), whose part that is the same in the mirror counts less."""
-    light = _light_of(small)
+def _vectors(light: Floats) -> Floats:
+    """Lay light (n, 16, 14) out as vectors (n, 224), whose part that is the same in the mirror counts less."""
     light = light / np.linalg.norm(light, axis=(1, 2), keepdims=True)
     mirrored = light[:, :, ::-1]
     weighed: Floats = (light - mirrored) / 2 + SYMMETRIC * (light + mirrored) / 2

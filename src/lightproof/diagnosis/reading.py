@@ -168,7 +168,7 @@ def light_directions(faces: Array) -> Floats:
 
 def _is_lit(face: Array) -> bool:
     # A tenth of the pixels is more than the bright parts: only a dark face needs a closer look.
-    return bool(np.count_nonzero(face > NO_LIGHT) > face.size / 10) or measures.brightness(face) > NO_LIGHT
+    return bool(np.count_nonzero(face > np.uint8(NO_LIGHT)) > face.size / 10) or measures.brightness(face) > NO_LIGHT
 
 
 def _told(found: Floats) -> tuple[float, float] | tuple[None, None]:
