@@ -153,7 +153,7 @@ def main() -> None:
     rendered = make_relit_faces(RENDERED, lights=[(0, 0)], seed=5).images
     rows = []
     with tempfile.TemporaryDirectory() as top:
-        Crowd(rendered, 5000, 1).write(Path(top, "faces"))
+        Crowd(rendered, 3000, 1).write(Path(top, "faces"))
         Crowd(rendered, 200, 1).write(Path(top, "few faces"))
         write_photographs(Path(top, "photographs"), 400)
         write_photographs(Path(top, "few photographs"), 20)

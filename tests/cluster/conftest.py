@@ -56,17 +56,17 @@ def on_workers(workers, address):
 
 
 def _remember() -> None:
-    from lightproof import cluster
+    from lightproof import worker
     from lightproof.gallery import reading, taking
 
-    modules = (cluster, reading, taking)
-    cluster.before = [(module, dict(vars(module))) for module in modules]
+    modules = (worker, reading, taking)
+    worker.before = [(module, dict(vars(module))) for module in modules]
 
 
 def _restore() -> None:
-    from lightproof import cluster
+    from lightproof import worker
 
-    for module, names in getattr(cluster, "before", []):
+    for module, names in getattr(worker, "before", []):
         vars(module).update(names)
 
 
