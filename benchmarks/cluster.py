@@ -65,7 +65,8 @@ def _start(what: str, *arguments: str) -> Process:
         f"distributed.cli.dask_{what}",
         "--host",
         "127.0.0.1",
-        "--no-dashboard",
+        "--dashboard-address",
+        "127.0.0.1:0",
         *arguments,
     ]
     return subprocess.Popen(command, stderr=subprocess.DEVNULL)
