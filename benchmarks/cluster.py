@@ -65,7 +65,8 @@ def _start(what: str, *arguments: str) -> Process:
         f"distributed.cli.dask_{what}",
         "--host",
         "127.0.0.1",
-        "--no-dashboard",
+        "--dashboard-address",
+        "127.0.0.1:0",
         *arguments,
     ]
     return subprocess.Popen(command, stderr=subprocess.DEVNULL)
@@ -153,7 +154,7 @@ def main() -> None:
     rendered = make_relit_faces(RENDERED, lights=[(0, 0)], seed=5).images
     rows = []
     with tempfile.TemporaryDirectory() as top:
-        Crowd(rendered, 5000, 1).write(Path(top, "faces"))
+        Crowd(rendered, 3000, 1).write(Path(top, "faces"))
         Crowd(rendered, 200, 1).write(Path(top, "few faces"))
         write_photographs(Path(top, "photographs"), 400)
         write_photographs(Path(top, "few photographs"), 20)

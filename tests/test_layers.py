@@ -12,7 +12,10 @@ SOURCE = Path(__file__).parents[1] / "src" / "lightproof"
 # A room may import the rooms of the floors below it, and from its own folder.
 FLOORS = [
     {"errors", "types", "processes", "compiled", "wire"},
-    {"unfitted", "crew", "powers"},
+    {"unfitted", "crew", "powers", "worker"},
+    {"cluster"},
+    {"transform", "gradients", "patches", "images", "subspaces", "eigen", "aggregate", "labels", "frames", "files"},
+    {"stack", "light", "deformations", "alignment", "sorting", "compact", "closeness"},
     {"cluster"},
     {"transform", "gradients", "patches", "images", "subspaces", "eigen", "aggregate", "labels", "frames", "files"},
     {"stack", "light", "deformations", "alignment", "sorting", "compact", "closeness"},
@@ -59,7 +62,7 @@ DOORS = {
     "uvicorn": {"web"},
     "prometheus_client": {"web"},
     "httpx2": {"client"},
-    "distributed": {"cluster"},
+    "distributed": {"cluster", "worker"},
     "dask": {"cluster"},
 }
 

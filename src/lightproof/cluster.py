@@ -5,7 +5,6 @@ Dask moves Python objects between the machines, as pickles: it is for a network 
 
 from __future__ import annotations
 
-import hashlib
 import logging
 import re
 import socket
@@ -14,20 +13,15 @@ import threading
 import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
-from functools import cache
-from importlib import metadata
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Self, cast
 
 from lightproof.crew import Crew, P, Processes, R, Task
 from lightproof.errors import BadCluster, BadParameter, MissingExtra
 from lightproof.types import is_whole
+from lightproof.worker import Parcel, check_facts, facts, on_worker
 
 if TYPE_CHECKING:
     from distributed import Client, Future
-
-LIBRARIES: Final = ("numpy", "scipy", "scikit-learn", "scikit-image", "numba", "pillow", "ai-edge-litert", "torch")
-"""Packages that decide what comes of a photo."""
 
 CONNECTING: Final = 10.0
 """Seconds for the scheduler to answer."""
@@ -130,7 +124,7 @@ class Cluster:
         for worker, theirs in told.items():
             if isinstance(theirs, BaseException):
                 raise BadCluster(f"Worker {worker}", "one with the same lightproof as here", _said(theirs))
-            _check_facts(worker, theirs, facts())
+            check_facts(worker, theirs, facts())
         # Past the scheduler, which would have to read and write everything once more.
         self._client.direct_to_workers = all(map(_is_near, told))
 
@@ -148,6 +142,8 @@ class Cluster:
             legal, got = ("workers", "none") if count == 1 else (f"{count} workers", "fewer")
             got = f"{got} in {self.patience:g} seconds ({how})"
             raise BadCluster(f"Scheduler {self.address}", f"one with {legal}", got) from None
+        except OSError:
+            raise self._gone() from None
 
     def each(
         self, task: Task[P, R], pieces: Iterable[P], total: int, *, light: bool = False, ordered: bool = True
@@ -183,11 +179,13 @@ class Cluster:
     def _submit(self, function: Callable[..., Any], *arguments: Any, light: bool = False) -> Future:
         try:
             return self._client.submit(function, *arguments, pure=False, priority=int(light))
-        except (OSError, RuntimeError, AttributeError) as problem:  # a client that has closed itself
-            raise self._gone(problem) from None
+        except Exception:
+            if self._client.status == "running":
+                raise
+            raise self._gone() from None
 
     def _send(self, do: Callable[[P], Any], piece: P, light: bool) -> Future:
-        future = self._submit(_on_worker, _Parcel(do, facts()), _sent(piece), light=light)
+        future = self._submit(on_worker, Parcel(do, facts()), _sent(piece), light=light)
         future.add_done_callback(lambda _: self._bell.set())
         self._flying.add(future)
         return future
@@ -229,8 +227,8 @@ class Cluster:
         self._flying.discard(future)
         try:
             return future.result()
-        except (CancelledError, CommClosedError) as problem:
-            raise self._gone(problem) from None
+        except (CancelledError, CommClosedError):
+            raise self._gone() from None
         except ImportError as problem:
             raise BadCluster("Every worker", "one with the same lightproof as here", _said(problem)) from None
 
@@ -254,7 +252,7 @@ class Cluster:
                 done.append(task.lost(part, death.allowed_failures + 1))
         yield from done
 
-    def _gone(self, problem: BaseException) -> BadCluster:
+    def _gone(self) -> BadCluster:
         return BadCluster(f"Scheduler {self.address}", "there till the end", f"no connection to it; {GOES_ON}")
 
 
@@ -270,62 +268,12 @@ def _quiet() -> Iterator[None]:
         loud.setLevel(before)
 
 
-@cache
-def facts() -> dict[str, str]:
-    """Tell what decides the results of this machine: versions, and the code of this package."""
-    code = hashlib.sha256()
-    top = Path(__file__).parent
-    for file in sorted(top.rglob("*.py")):
-        code.update(str(file.relative_to(top)).encode() + file.read_bytes())
-    found = {"Python": ".".join(map(str, sys.version_info[:2]))}
-    found["lightproof"] = f"{_version('lightproof')} (code {code.hexdigest()[:8]})"
-    return found | {name: _version(name) for name in LIBRARIES}
-
-
-def _version(name: str) -> str:
-    try:
-        return metadata.version(name)
-    except metadata.PackageNotFoundError:
-        return "none"
-
-
-def _check_facts(worker: str, theirs: dict[str, str], ours: dict[str, str]) -> None:
-    for name, wanted in ours.items():
-        if theirs.get(name) != wanted:
-            raise BadCluster(f"Worker {worker}", f"one with {name} {wanted}, as here", f"{name} {theirs.get(name)}")
-
-
-class _Parcel:
-    """Things that go as they are: Dask looks into lists for promises, and a list of photos is long."""
-
-    def __init__(self, *things: Any) -> None:
-        self.things = things
-
-
 def _sent(piece: Any) -> Any:
     """Pack a piece, unless it is a tuple with a promise in it."""
     from distributed import Future
 
     promises = isinstance(piece, tuple) and any(isinstance(part, Future) for part in piece)
-    return piece if promises else _Parcel(piece)
-
-
-def _on_worker(how: _Parcel, piece: Any) -> Any:
-    """Do a piece on a worker, which may have come later than all checks."""
-    from distributed import get_worker
-
-    do, ours = how.things
-    _check_facts(get_worker().address, facts(), ours)
-    _settle_down()
-    return do(piece.things[0] if isinstance(piece, _Parcel) else piece)
-
-
-@cache
-def _settle_down() -> None:
-    """Let a matrix product take one thread: the workers are as many as there are cores."""
-    from threadpoolctl import threadpool_limits
-
-    threadpool_limits(1)
+    return piece if promises else Parcel(piece)
 
 
 def _check_answer(address: str) -> None:

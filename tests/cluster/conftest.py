@@ -32,7 +32,7 @@ def workers() -> Iterator[distributed.Client]:
     with (
         dask.config.set(options),
         distributed.LocalCluster(
-            2, threads_per_worker=1, processes=True, dashboard_address=None, silence_logs=60
+            2, threads_per_worker=1, processes=True, dashboard_address="127.0.0.1:0", silence_logs=60
         ) as on,
         distributed.Client(on, set_as_default=False) as client,
     ):
@@ -42,7 +42,7 @@ def workers() -> Iterator[distributed.Client]:
 @pytest.fixture
 def address(workers) -> str:
     """Where the scheduler of both workers is, when both are there."""
-    workers.wait_for_workers(2)
+    workers.wait_for_workers(2, timeout=60)
     return str(workers.scheduler.address)
 
 
@@ -51,22 +51,22 @@ def on_workers(workers, address):
     """Change something on the workers till the end of a test; one that is started again is not changed."""
     workers.run(_remember)
     yield workers.run
-    workers.wait_for_workers(2)
+    workers.wait_for_workers(2, timeout=60)
     workers.run(_restore)
 
 
 def _remember() -> None:
-    from lightproof import cluster
+    from lightproof import worker
     from lightproof.gallery import reading, taking
 
-    modules = (cluster, reading, taking)
-    cluster.before = [(module, dict(vars(module))) for module in modules]
+    modules = (worker, reading, taking)
+    worker.before = [(module, dict(vars(module))) for module in modules]
 
 
 def _restore() -> None:
-    from lightproof import cluster
+    from lightproof import worker
 
-    for module, names in getattr(cluster, "before", []):
+    for module, names in getattr(worker, "before", []):
         vars(module).update(names)
 
 
@@ -95,7 +95,7 @@ def started(
 ) -> Iterator[tuple[str, subprocess.Popen[bytes], subprocess.Popen[bytes] | None]]:
     """Start a scheduler and, if it is to have threads, a worker, as one does by hand; yield address and processes."""
     note = folder / "scheduler.json"
-    local = ["--host", "127.0.0.1", "--no-dashboard"]
+    local = ["--host", "127.0.0.1", "--dashboard-address", "127.0.0.1:0"]
     scheduler = start("scheduler", "--port", "0", "--scheduler-file", str(note), *local)
     worker = None
     try:

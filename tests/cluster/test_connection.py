@@ -9,10 +9,11 @@ from functools import partial
 
 import pytest
 
-from lightproof import cluster
-from lightproof.cluster import Cluster, crew_of, facts
+from lightproof import cluster, worker
+from lightproof.cluster import Cluster, crew_of
 from lightproof.crew import Processes, Task
 from lightproof.errors import BadCluster, BadParameter, MissingExtra
+from lightproof.worker import facts
 from tests.cluster.conftest import started
 
 
@@ -110,19 +111,19 @@ def _added(piece):
 
 
 def pretend(change):
-    from lightproof import cluster
+    from lightproof import worker
 
-    theirs = cluster.facts() | change
-    cluster.facts = lambda: theirs
+    theirs = worker.facts() | change
+    worker.facts = lambda: theirs
 
 
 def pretend_broken():
-    from lightproof import cluster
+    from lightproof import worker
 
     def facts():
         raise ImportError("no module of that name")
 
-    cluster.facts = facts
+    worker.facts = facts
 
 
 def test_a_worker_of_another_version_is_refused_by_both_names(on_workers, address):
@@ -146,11 +147,11 @@ def test_a_worker_of_another_version_that_comes_later_is_refused_too(on_workers,
 
 
 def test_the_code_decides_what_is_the_same_version(tmp_path, monkeypatch):
-    (tmp_path / "cluster.py").write_text("one = 1\n")
-    monkeypatch.setattr(cluster, "__file__", str(tmp_path / "cluster.py"))
+    (tmp_path / "worker.py").write_text("one = 1\n")
+    monkeypatch.setattr(worker, "__file__", str(tmp_path / "worker.py"))
     first = facts.__wrapped__()
     assert first == facts.__wrapped__()
-    (tmp_path / "cluster.py").write_text("one = 2\n")
+    (tmp_path / "worker.py").write_text("one = 2\n")
     changed = facts.__wrapped__()
     assert {name for name in first if first[name] != changed[name]} == {"lightproof"}
 

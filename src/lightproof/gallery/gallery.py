@@ -201,8 +201,7 @@ class Gallery(Asking):
         jobs : int
             Processes; -1 is one for each core.
         cluster : str or Cluster, optional
-            Let other machines do it: the address of a Dask scheduler, such as ``"tcp://host:8786"``, with the extra
-            ``cluster``. Its workers must see the folder under the same path.
+            A Dask scheduler whose workers do it, such as ``"tcp://host:8786"``; they must see the folder as we do.
         progress : callable
             Shows how far it is.
         """
