@@ -8,13 +8,14 @@ import signal
 
 import numpy as np
 import pytest
+from distributed import WorkerPlugin
 
 from lightproof.cluster import Cluster
 from lightproof.datasets import Crowd
 from lightproof.errors import BadGallery, BadParameter
 from lightproof.gallery import Gallery, identify_files, make_gallery, register
 from tests.cli.conftest import call, command, types  # noqa: F401
-from tests.cluster.conftest import put
+from tests.cluster.conftest import DEATHS, put
 
 COUNT = 240
 ASKED = np.arange(0, COUNT, 12)
@@ -73,27 +74,39 @@ def test_a_lost_workers_part_is_read_again_by_another(place, photos, alone, addr
     assert [one.answer for one in told[:-2]] == alone()
 
 
-def test_a_photo_that_kills_workers_is_told_and_skipped(place, photos, alone, address, on_workers):
-    fatal = photos[3].read_bytes()[20:80]
+class Poison(WorkerPlugin):
+    """Lets a worker die over one photo; also one that is started again."""
 
-    def poison(fatal):
+    name = "poison"
+
+    def setup(self, worker):
         from lightproof.gallery import sharding
 
-        take = sharding.taken
+        self.taken = sharding.taken
 
-        def taken(contents, where, cropped):
-            if fatal in contents:
-                os._exit(1)
-            return take(contents, where, cropped)
+        def dying(contents, where, cropped):
+            if where.endswith("03.pgm"):
+                os._exit(9)
+            return self.taken(contents, where, cropped)
 
-        sharding.taken = taken
+        sharding.taken = dying
 
-    # Whoever is started again is not poisoned, so every worker must be, whenever it comes.
-    on_workers(poison, fatal)
-    told = list(identify_files(place, photos[:6], address, cropped=True))
+    def teardown(self, worker):
+        from lightproof.gallery import sharding
+
+        sharding.taken = self.taken
+
+
+def test_a_photo_that_kills_workers_is_told_and_skipped(place, photos, alone, address, workers):
+    workers.register_plugin(Poison())
+    try:
+        told = list(identify_files(place, photos[:6], address, cropped=True))
+    finally:
+        workers.unregister_worker_plugin("poison")
     whole = alone()
-    for i, one in enumerate(told):
-        assert one.answer == whole[i] or (i == 3 and "dead workers" in one.problem)
+    assert [one.answer for one in told] == [*whole[:3], None, *whole[4:6]]
+    said = f"{photos[3]} must be a photo that workers survive; got {DEATHS} killed workers."
+    assert told[3].problem == said
 
 
 def test_a_gallery_that_changes_meanwhile_is_told(place, photos, address, tmp_path, monkeypatch):

@@ -11,13 +11,13 @@ from typing import Final
 from lightproof.cluster import Cluster, crew_of
 from lightproof.crew import Crew, Task
 from lightproof.datasets.folder import ENDINGS
-from lightproof.errors import BadImage, BadLabels, DatasetMissing
+from lightproof.errors import BadLabels, DatasetMissing
 from lightproof.gallery.belonging import Picture
 from lightproof.gallery.filing import Desk, follow_files, remove_missing
 from lightproof.gallery.progress import Progress
 from lightproof.gallery.reading import check_visible
 from lightproof.gallery.sifting import TOGETHER, FolderReport, Piece, Plan, Refused, Work
-from lightproof.gallery.taking import Made, Way, check_parameters, make, refusal_of
+from lightproof.gallery.taking import Made, Way, check_parameters, killing, make, refusal_of
 from lightproof.pixels import in_one_line
 from lightproof.store import Store, check_name
 from lightproof.store.names import storable
@@ -188,7 +188,7 @@ def _single_photos(piece: Piece) -> list[Piece]:
 def _lost(piece: Piece, deaths: int, way: Way, folder: str) -> tuple[Made, int]:
     """Refuse a photo over which every worker dies, and remember it: they should not die again."""
     [job], settled = piece
-    reason = str(BadImage(in_one_line(job.source), "a photo that workers survive", f"{deaths} killed workers"))
+    reason = str(killing(in_one_line(job.source), deaths))
     return Made({}, {}, [refusal_of(job, way, folder, reason)], []), settled
 
 

@@ -28,7 +28,7 @@ from lightproof.gallery.calibration import FAR, Calibration
 from lightproof.gallery.comparing import answer, candidates, far_asked
 from lightproof.gallery.gallery import Gallery
 from lightproof.gallery.register import SPARE, by_name, codes_in, templates_in
-from lightproof.gallery.taking import Face, Way, taken
+from lightproof.gallery.taking import Face, Way, killing, taken
 from lightproof.index import CANDIDATES, CodeIndex, Found, limit_of, nearest
 from lightproof.pixels import contents_of, in_one_line
 from lightproof.store import Store, View
@@ -203,10 +203,7 @@ def _looking(asking: Asking) -> Task[list[str], list[Seen]]:
     return Task(
         do=partial(look, asking=asking),
         parts=lambda photos: [[photo] for photo in photos],
-        lost=lambda photos, deaths: [
-            Seen(None, None, f"{in_one_line(photo)} must be a photo that can be read; got {deaths} dead workers.")
-            for photo in photos
-        ],
+        lost=lambda photos, deaths: [Seen(None, None, str(killing(in_one_line(photo), deaths))) for photo in photos],
     )
 
 

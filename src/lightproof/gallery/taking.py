@@ -238,6 +238,11 @@ def _ordered(photos: Sequence[NewPhoto]) -> list[NewPhoto]:
     return sorted(photos, key=lambda photo: photo.hash)
 
 
+def killing(photo: str, deaths: int) -> BadImage:
+    """Say that workers died over a photo."""
+    return BadImage(photo, "a photo that workers survive", f"{deaths} killed workers")
+
+
 def check_parameters(view: View, way: Way) -> None:
     """Refuse to change a gallery that was rebuilt with other parameters since it was opened."""
     if view.facts().get("parameters") != way.parameters:

@@ -6,7 +6,8 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, Final, TypeVar
 
-from sqlalchemy import ColumnElement, Connection, CursorResult, Executable, delete, func, insert, select, update
+from sqlalchemy import ColumnElement, Connection, CursorResult, Executable, Table, delete, func, insert, select, update
+from sqlalchemy.sql.compiler import SQLCompiler
 
 from lightproof.errors import LightproofError
 from lightproof.store.names import storable
@@ -119,6 +120,19 @@ class Statements(View):
     def _each(self, values: Sequence[T], make: Callable[[Sequence[T]], Executable]) -> int:
         """Change rows whose column is among many values, some values at a time."""
         return sum(self._do(make(values[i : i + IN_ONE_QUESTION])) for i in range(0, len(values), IN_ONE_QUESTION))
+
+    def _insert(self, table: Table, rows: Sequence[dict[str, Any]]) -> None:
+        """Add many rows with the same columns."""
+        if not rows:
+            return
+        # Written out once and given to the driver: SQLAlchemy would look at every value of every row.
+        statement = insert(table).compile(dialect=self._connection.dialect, column_keys=list(rows[0]))
+        assert isinstance(statement, SQLCompiler)
+        order = statement.positiontup
+        given = rows if order is None else [tuple(row[name] for name in order) for row in rows]
+        with self._unbroken(), self._words.plain(writing=self._WRITES):
+            self._connection.exec_driver_sql(str(statement), list(given))
+        self._changed = True
 
     def _do(self, statement: Executable, rows: Any = None) -> int:
         """Change rows; return how many."""

@@ -181,10 +181,10 @@ class Change(Statements):
         ids = self.ids_of(names)
         self._touch(list(ids.values()))
         if missing := [name for name in names if name not in ids]:
-            self._do(insert(people), [self._new_person(name, day) for name in missing])
+            self._insert(people, [self._new_person(name, day) for name in missing])
             ids |= self.ids_of(missing)
         new_codes = {key: row.pop("code") for key, row in rows.items()}
-        self._do(insert(photos), [{**row, "person": ids[row["person"]], "added": day} for row in rows.values()])
+        self._insert(photos, [{**row, "person": ids[row["person"]], "added": day} for row in rows.values()])
         self._insert_codes(new_codes, {key: ids[row["person"]] for key, row in rows.items()})
         self._each(list(rows), lambda some: delete(refused).where(refused.c.hash.in_(some)))
 
@@ -192,8 +192,7 @@ class Change(Statements):
         """Add the codes of photos, by hash, that have one."""
         numbers = self._among(select(photos.c.hash, photos.c.id), photos.c.hash, list(new), (str, int))
         given = [(number, persons[key], new[key]) for key, number in numbers if new[key] is not None]
-        if given:
-            self._do(insert(codes), [{"photo": photo, "person": person, "code": code} for photo, person, code in given])
+        self._insert(codes, [{"photo": photo, "person": person, "code": code} for photo, person, code in given])
 
     def _new_person(self, name: str, day: str) -> dict[str, Any]:
         return {"name": name, "revision": self._next, "added": day, "lot": lot_of(name)}
