@@ -26,6 +26,7 @@ from lightproof.datasets import Crowd
 from lightproof.experiments.report import markdown
 from lightproof.experiments.tables import TextTable
 from lightproof.gallery import Gallery, crowd_name, make_gallery
+from lightproof.plots.canvas import PALETTE, encoded, quiet, sheet
 from lightproof.types import Array, Ints
 
 SIZES: Final = (1_000, 10_000, 100_000, 1_000_000)
@@ -73,13 +74,15 @@ def ask(place: str, images: Array) -> dict[str, Any]:
         opened, held = time.perf_counter() - start, resident() - before
         for image in images[:5]:
             gallery.identify(image)
-        seconds, names, scores = [], [], []
+        seconds, names, scores, leads, one_in = [], [], [], [], []
         for image in images:
             start = time.perf_counter()
             best = gallery.identify(image).candidates[0]
             seconds.append(time.perf_counter() - start)
             names.append(best.name)
             scores.append(best.score)
+            leads.append(best.lead)
+            one_in.append(best.one_in)
     return {
         "people": n_people,
         "open_s": opened,
@@ -89,7 +92,18 @@ def ask(place: str, images: Array) -> dict[str, Any]:
         "bytes_a_person": held / n_people,
         "names": names,
         "scores": scores,
+        "leads": leads,
+        "one_in": one_in,
     }
+
+
+def strangers(place: str, folder: Path, count: int, crowd: Crowd) -> dict[str, Any]:
+    """Ask about people who are not enrolled: how many are let in, and how far the best match of half of them leads."""
+    people = np.arange(2**31 - 2, 2**31 - 2 - count, -1)
+    found = in_own_process("benchmarks.scale", place, folder, images=photos_of(people, 5, 50, crowd))
+    one_in = np.array(found["one_in"])
+    let_in = {f"let_in_at_{far:g}_percent": 100 * float(np.mean(one_in * far / 100 >= 1)) for far in (1, 0.1)}
+    return {"asked": count, **let_in, "median_lead": float(np.median(found["leads"]))}
 
 
 def in_own_process(module: str, place: str, folder: Path, **arrays: Any) -> Any:
@@ -175,12 +189,13 @@ def measure(
         found = in_own_process("benchmarks.scale", place, folder, images=images)
         found |= compare(found, exhaustive.search(place, images[: max(1, exact * count // probes)]), right)
         found["right_percent"] = 100 * float(np.mean([a == b for a, b in zip(found["names"], right, strict=False)]))
-        row[name] = {key: value for key, value in found.items() if key not in ("names", "scores")} | {"light": name}
+        row[name] = {key: value for key, value in found.items() if not isinstance(value, list)} | {"light": name}
         if faiss and name == "5 to 50":
             row["field"] = in_own_process("benchmarks.field", place, folder, images=images, people=people[:count])
         print(json.dumps(row[name]), flush=True)
+    row["strangers"] = strangers(place, folder, probes, crowd)
     row["change"] = change(place, crowd)
-    print(json.dumps({key: value for key, value in row.items() if key in ("change", "field", "disk_kib")}), flush=True)
+    print(json.dumps({key: row[key] for key in ("strangers", "change", "field", "disk_kib") if key in row}), flush=True)
     return row
 
 
@@ -192,6 +207,28 @@ def table(rows: Sequence[dict[str, Any]]) -> TextTable:
             whole = row | row[name]
             lines.append([_written(whole[key]) for key in COLUMNS])
     return TextTable("A gallery that grows", list(COLUMNS.values()), lines)
+
+
+def drawn(rows: Sequence[dict[str, Any]]) -> bytes:
+    """Draw how the time of a question grows with the people, ours and that of others, as a PNG."""
+    series: dict[str, list[tuple[int, float]]] = {}
+    for row in rows:
+        series.setdefault("lightproof", []).append((row["people"], row["5 to 50"]["p50_ms"]))
+        series.setdefault("exhaustive exact search", []).append((row["people"], row["5 to 50"]["exhaustive_ms"]))
+        for other in row.get("field", []):
+            series.setdefault(other["index"], []).append((row["people"], other["p50_ms"]))
+    figure = sheet(760, 420)
+    axes = figure.add_subplot()
+    for (name, points), color, marker in zip(series.items(), PALETTE, "osD^", strict=False):
+        axes.plot(*zip(*points, strict=True), color=color, marker=marker, linewidth=2, label=name)
+    axes.set_xscale("log")
+    axes.set_yscale("log")
+    axes.set_xlabel("people enrolled")
+    axes.set_ylabel("ms a question")
+    axes.grid(alpha=0.3)
+    axes.legend(frameon=False, fontsize="small")
+    quiet(axes)
+    return encoded(figure)
 
 
 def _written(value: Any) -> str:
@@ -214,6 +251,7 @@ def main() -> None:
     parser.add_argument("--preset", default="fast")
     parser.add_argument("--no-faiss", action="store_true")
     parser.add_argument("--json", type=Path)
+    parser.add_argument("--plot", type=Path)
     given = parser.parse_args()
     given.folder.mkdir(parents=True, exist_ok=True)
     rows = []
@@ -223,6 +261,8 @@ def main() -> None:
         rows.append(measure(given.folder, size, probes, exact, Crowd(seed=0), given.preset, not given.no_faiss))
         if given.json:
             given.json.write_text(json.dumps(rows, indent=2) + "\n")
+    if given.plot:
+        given.plot.write_bytes(drawn(rows))
     print(markdown(table(rows)))
 
 

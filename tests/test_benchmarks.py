@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from benchmarks import bulk, crowd, crowd_sheet, detectors, views
+from benchmarks import bulk, crowd, crowd_sheet, detectors, scale, views
 from benchmarks.bench_recognizer import Faces, Ours, Textbook
 from benchmarks.run import measure
 from lightproof.datasets import Crowd, FaceSet, make_relit_faces
@@ -177,3 +177,16 @@ def test_our_own_rows_find_faces_in_good_light(photos_extra, yale):
         assert float(line[4]) < 20
         assert line[-1] == "0 of 1"
     assert list(LOOKS) == looks
+
+
+def test_the_growth_of_a_gallery_is_measured_against_the_exhaustive_search(tmp_path):
+    row = scale.measure(tmp_path, 20, 2, 2, Crowd(seed=0), "fast", faiss=False)
+    found = row["5 to 50"]
+    assert (row["people"], found["people"], found["same_percent"], found["same_score"]) == (20, 20, 100, True)
+    assert found["times_faster"] == pytest.approx(found["exhaustive_ms"] / found["p50_ms"])
+    assert row["change"]["found_at_once"]
+    assert row["change"]["never_named_again"]
+    assert row["change"]["bytes_left"] == 0
+    assert row["strangers"]["asked"] == 2
+    assert len(scale.table([row]).lines) == 2
+    assert scale.drawn([row]).startswith(b"\x89PNG")

@@ -44,7 +44,7 @@ class _Segment:
     """Some codes, side by side."""
 
     def __init__(self, n_first: int, n_words: int) -> None:
-        self.used = 0
+        self.used = self.holes = 0
         self.people = np.full(ROWS, NOBODY, np.int64)
         # Not touched before they are used: an empty segment takes no memory.
         self.first = np.empty((ROWS, n_first), np.uint64)
@@ -65,11 +65,13 @@ class _Segment:
         self.people[rows] = NOBODY
         # What is forgotten does not stay in memory either.
         self.first[rows] = self.rest[rows] = 0
+        self.holes += len(rows)
         return len(rows)
 
     def first_look(self, asked: Array) -> Counts:
         apart = bits_apart(self.first[: self.used], asked)
-        apart[self.people[: self.used] == NOBODY] = FARTHEST
+        if self.holes:
+            apart[self.people[: self.used] == NOBODY] = FARTHEST
         return apart
 
 
@@ -180,7 +182,18 @@ def limit_of(counts: Ints, n_codes: int) -> int:
 
 def nearest(found: Found, most: int) -> Found:
     """Keep the nearest code of each person, and the nearest people."""
+    found = _near_enough(found, most)
     order = np.lexsort((found.people, found.apart))
     _, firsts = np.unique(found.people[order], return_index=True)
     kept = order[np.sort(firsts)[:most]]
     return Found(found.people[kept], found.apart[kept])
+
+
+def _near_enough(found: Found, most: int) -> Found:
+    """Leave out codes that cannot be among the nearest of so many people, without sorting them."""
+    few = 4 * most
+    if len(found.apart) <= few:
+        return found
+    rows = np.flatnonzero(found.apart <= np.partition(found.apart, few)[few])
+    enough = len(np.unique(found.people[rows])) >= most
+    return Found(found.people[rows], found.apart[rows]) if enough else found

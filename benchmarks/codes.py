@@ -1,0 +1,75 @@
+"""How well bits tell people apart, beside the exact evidence: python -m benchmarks.codes CroppedYale [PRESET].
+
+Everybody is enrolled with the frontal photo, and asked about in all other lights. For each photo: by how many standard
+deviations of the others the right person is ahead of their mean. The numbers that bits are made of were chosen on the
+people with odd numbers; those with even numbers are shown beside.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+
+import numpy as np
+
+from lightproof.coding import bits_apart, least_apart
+from lightproof.datasets import FaceSet, load_yale_b
+from lightproof.datasets.protocols import has_odd_number
+from lightproof.experiments.report import markdown
+from lightproof.experiments.tables import TextTable
+from lightproof.matcher import Matcher, preset_settings
+from lightproof.types import Array, Floats
+
+LIGHTS = ((0, 25), (25, 50), (50, 180))
+SHARES = (1, 5, 50)
+FACES = 8
+FIRST, SECOND = "first look, as the photo lies", "second look, nine alignments"
+
+
+def ahead(scores: Floats, right: Array) -> Floats:
+    """By how many standard deviations of the others the right person is ahead of their mean, (n, C) -> (n,)."""
+    rows = np.arange(len(scores))
+    others = scores.astype(float).copy()
+    others[rows, right] = np.nan
+    return np.asarray((scores[rows, right] - np.nanmean(others, axis=1)) / np.nanstd(others, axis=1))
+
+
+def measure(faces: FaceSet, preset: str) -> Iterator[list[str]]:
+    """Yield the lines of the table for some people."""
+    matcher = Matcher(preset_settings(preset))
+    frontal = (faces.azimuths == 0) & (faces.elevations == 0)
+    names = faces.labels[frontal].tolist()
+    templates = matcher.templates(faces.images[frontal])
+    people, coder = matcher.everybody(dict(zip(names, templates, strict=True))), matcher.coder
+    codes = coder.of_templates(templates)
+    first, rest = (np.ascontiguousarray(part) for part in np.split(codes, [coder.n_first], axis=1))
+    asked = np.flatnonzero(~frontal)
+    right = np.array([names.index(label) for label in faces.labels[asked]])
+    looks: dict[str, list[Array]] = {FIRST: [], SECOND: [], "exact evidence": []}
+    for start in range(0, len(asked), FACES):
+        query = matcher.ask(faces.images[asked[start : start + FACES]])
+        for bits in coder.of_asked(query.vectors, query.moves):
+            looks[FIRST].append(-bits_apart(first, bits[0, : coder.n_first]).astype(float))
+            looks[SECOND].append(-least_apart(first, rest, np.arange(len(codes)), bits).astype(float))
+        looks["exact evidence"] += list(matcher.said(query, people).people)
+    azimuth, elevation = (np.radians(angles[asked]) for angles in (faces.azimuths, faces.elevations))
+    angle = np.degrees(np.arccos(np.clip(np.cos(azimuth) * np.cos(elevation), -1, 1)))
+    n_bits = {FIRST: 64 * coder.n_first, SECOND: 64 * coder.n_words}
+    for name, scores in looks.items():
+        lead = ahead(np.array(scores), right)
+        cells = [np.percentile(lead[(angle > low) & (angle <= high)], SHARES) for low, high in LIGHTS]
+        yield [name, f"{n_bits[name]:,}" if name in n_bits else "", *(" / ".join(f"{x:.1f}" for x in c) for c in cells)]
+
+
+def main() -> None:
+    """Print a table for each half of the people."""
+    faces = load_yale_b(sys.argv[1])
+    preset = sys.argv[2] if len(sys.argv) > 2 else "fast"
+    odd = np.array([has_odd_number(str(label)) for label in faces.labels])
+    head = [preset, "bits", *(f"light {low} to {high} degrees" for low, high in LIGHTS)]
+    for name, some in (("odd numbers", odd), ("even numbers", ~odd)):
+        print(markdown(TextTable(f"Standard deviations ahead, {name}", head, list(measure(faces.take(some), preset)))))
+
+
+if __name__ == "__main__":
+    main()
