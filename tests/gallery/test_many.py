@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
+import time
+
 import numpy as np
 import pytest
 
@@ -10,6 +14,7 @@ from lightproof.errors import BadParameter, UnknownPerson
 from lightproof.evaluation import evaluate_within
 from lightproof.gallery import Gallery, crowd_name, make_gallery, register
 from lightproof.store import Store, sqlite
+from tests.conftest import ROOT
 
 COUNT = 260
 """More than are drawn by lot and found together: 130 and 64."""
@@ -199,6 +204,44 @@ def test_a_gallery_that_is_there_in_part_is_made_whole(tmp_path, made):
         for name in (crowd_name(7), crowd_name(119)):
             own, same = ([photo.hash for photo in one.store.photos(name)] for one in (part, whole))
             assert own == same
+
+
+MAKING = "import sys; from lightproof.gallery import make_gallery; make_gallery(sys.argv[1], 5000, seed=4, jobs=1)"
+
+
+@pytest.mark.parametrize("committed", [1, 900])
+def test_a_kill_in_the_middle_loses_nobody_who_was_seen_and_the_same_call_goes_on(tmp_path, made, committed):
+    place = tmp_path / "killed.gallery"
+    maker = subprocess.Popen([sys.executable, "-c", MAKING, str(place)], cwd=ROOT)
+    try:
+        while not place.exists() or not Gallery.exists(place):
+            assert maker.poll() is None
+            time.sleep(0.01)
+        with Gallery.open(place) as gallery:
+            while len(seen := {person.name for person in gallery.people()}) < committed:
+                assert maker.poll() is None
+                time.sleep(0.01)
+    finally:
+        maker.kill()
+        maker.wait()
+    with Gallery.open(place) as gallery, Store.open(place) as store:
+        here = {person.name for person in gallery.people()}
+        assert seen <= here
+        assert here == {crowd_name(person) for person in range(len(here))}
+        assert sum(len(people) for people, _ in _blocks(store)) == len(here)
+    more = len(here) + 30
+    assert make_gallery(place, more, seed=4, jobs=1) == 30
+    with Gallery.open(place) as gallery, Gallery.open(made) as whole:
+        assert len(gallery.people()) == more
+        name = crowd_name(5)
+        assert [photos for _, photos, _ in gallery.store.templates() if photos][5] == next(
+            photos for person, photos, _ in whole.store.templates() if person.name == name
+        )
+
+
+def _blocks(store):
+    with store.reading() as view:
+        yield from view.codes()
 
 
 def test_what_cannot_be_made_is_refused(tmp_path):

@@ -6,6 +6,7 @@ import pytest
 from sqlalchemy import text
 
 from lightproof.errors import BadGallery
+from lightproof.labels import lot_of
 from lightproof.store import NewPhoto, Store, schema, sqlite
 
 
@@ -89,3 +90,30 @@ def test_an_older_gallery_that_cannot_be_written_is_told(tmp_path, monkeypatch):
     monkeypatch.setattr(sqlite.os, "access", lambda *_: False)
     with pytest.raises(BadGallery, match=r"got one of an older version \(schema \d\) that cannot be written\.$"):
         Store.open(file)
+
+
+def test_a_gallery_of_the_first_schema_gets_lots_and_room_for_codes(old):
+    with Store.open(old) as store, store.writing() as change:
+        change.add_photos("Ben", [NewPhoto("b", "p", b"template", code=b"code")])
+        for step in (
+            "DROP TABLE codes",
+            "DROP TABLE gone",
+            "DROP INDEX people_by_lot",
+            "DROP INDEX people_by_revision",
+            "ALTER TABLE people DROP COLUMN lot",
+            "UPDATE facts SET value = '1' WHERE key = 'schema'",
+        ):
+            change._connection.execute(text(step))
+    with Store.open(old, create=False) as store:
+        assert store.facts()["schema"] == str(schema.SCHEMA)
+        with store.reading() as view:
+            drawn = view.names_of(view.drawn(10))
+            assert [drawn[number] for number in view.drawn(10)] == sorted(["Ada", "Ben"], key=lot_of)
+            assert list(view.codes()) == []
+        with store.writing() as change:
+            change.add_photos("Cleo", [NewPhoto("c", "p", b"template", code=b"code")])
+            change.forget("Ada")
+        with store.reading() as view:
+            assert [codes for _, codes in view.codes()] == [[b"code"]]
+            changed, gone = view.changed(store.revision() - 1)
+            assert (len(changed), len(gone)) == (1, 1)
