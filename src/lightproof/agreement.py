@@ -60,6 +60,8 @@ def agreement(lights: Floats, people: Enrolled) -> Floats:
 
 def mutual_agreement(people: Enrolled) -> float:
     """How far the lights of the people themselves agree, 0 to 1: 1 if all photos were taken under one lamp."""
+    if people.alike is not None:
+        return people.alike
     some = people.of(drawn_by_lot(people.lots, len(people))) if len(people) > RIVALS else people
     return agreement_among(some.lights, some.first_lights)
 

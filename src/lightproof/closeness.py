@@ -11,6 +11,7 @@ library's own cannot be taken many at a time.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -18,7 +19,7 @@ import numpy as np
 
 from lightproof.aggregate import SHARPNESS
 from lightproof.compiled import compiled
-from lightproof.types import Array, Floats
+from lightproof.types import Array, Floats, Ints
 
 LANES: Final = 64
 """People side by side in a block."""
@@ -55,13 +56,18 @@ class Blocks:
     codes : ndarray of shape (blocks, K, r, D filled up, LANES), int8
     scales : ndarray of shape (blocks, K, r, LANES), float32
         What makes unit vectors of them.
-    n_people : int
-        The last block may have empty lanes.
+    places : ndarray of shape (C,)
+        The lane of each person, counted through all blocks; lanes may be empty.
     """
 
     codes: Array
     scales: Floats
-    n_people: int
+    places: Ints
+
+    @property
+    def n_people(self) -> int:
+        """How many people there are."""
+        return len(self.places)
 
 
 def lay_out(own: Array) -> Blocks:
@@ -81,7 +87,25 @@ def lay_out(own: Array) -> Blocks:
     codes = np.zeros((blocks, K, r, -(-D // STEP) * STEP, LANES), np.int8)
     scales = np.zeros((blocks, K, r, LANES), np.float32)
     _lay_out(own, codes, scales)
-    return Blocks(codes, scales, C)
+    return Blocks(codes, scales, np.arange(C))
+
+
+def side_by_side(parts: Sequence[Blocks]) -> Blocks:
+    """Put people who are laid out already beside others; nobody is moved within a block."""
+    r = max(part.codes.shape[2] for part in parts)
+    codes = [_with_rows(part.codes, r) for part in parts]
+    scales = [_with_rows(part.scales, r) for part in parts]
+    starts = np.cumsum([0, *(LANES * len(part.codes) for part in parts[:-1])])
+    places = [part.places + start for part, start in zip(parts, starts, strict=True)]
+    return Blocks(np.concatenate(codes), np.concatenate(scales), np.concatenate(places))
+
+
+def _with_rows(laid: Array, r: int) -> Array:
+    """Fill up directions with 0 where others have more of them."""
+    missing = r - laid.shape[2]
+    if not missing:
+        return laid
+    return np.pad(laid, [(0, missing) if axis == 2 else (0, 0) for axis in range(laid.ndim)])
 
 
 def unit_vectors(vectors: Floats) -> Floats:
@@ -113,7 +137,7 @@ def closeness(units: Floats, people: Blocks) -> Floats:
     close = np.zeros((len(people.codes), K, n, LANES), np.float32)
     for codes, scales, out in zip(people.codes, people.scales, close, strict=True):
         _measure(units, codes, scales, out)
-    return np.ascontiguousarray(close.transpose(1, 2, 0, 3).reshape(K, n, len(close) * LANES)[:, :, : people.n_people])
+    return np.ascontiguousarray(close.transpose(1, 2, 0, 3).reshape(K, n, len(close) * LANES)[:, :, people.places])
 
 
 def summed_evidence(units: Floats, people: Blocks, usual: Floats, weights: Floats) -> tuple[Floats, Floats]:
@@ -134,14 +158,15 @@ def summed_evidence(units: Floats, people: Blocks, usual: Floats, weights: Float
     closeness : ndarray of shape (n, C), float32
         Weighed.
     """
-    (K, n, _), blocks, C = units.shape, len(people.codes), people.n_people
+    (K, n, _), blocks = units.shape, len(people.codes)
     share = (1 / usual).astype(np.float32)
+    lanes = np.zeros((K, blocks * LANES), np.float32)
+    lanes[:, people.places] = weights
     said = np.zeros((blocks, 2, n, LANES), np.float32)
     for i in range(blocks):
-        own = np.zeros((K, LANES), np.float32)
-        own[:, : C - i * LANES] = weights[:, i * LANES : (i + 1) * LANES]
+        own = np.ascontiguousarray(lanes[:, i * LANES : (i + 1) * LANES])
         _sum_up(units, people.codes[i], people.scales[i], share, own, said[i])
-    evidence, close = said.transpose(1, 2, 0, 3).reshape(2, n, blocks * LANES)[:, :, :C]
+    evidence, close = said.transpose(1, 2, 0, 3).reshape(2, n, blocks * LANES)[:, :, people.places]
     return evidence, close
 
 

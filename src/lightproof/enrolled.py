@@ -9,7 +9,7 @@ from typing import Any, Final, NamedTuple, Self
 
 import numpy as np
 
-from lightproof.closeness import Blocks, lay_out
+from lightproof.closeness import Blocks, lay_out, side_by_side
 from lightproof.labels import lot_of, sort_labels
 from lightproof.stack import length_weights
 from lightproof.subspaces import PatchSpans, SharedSpan
@@ -17,7 +17,7 @@ from lightproof.types import Array, Floats, Ints
 
 FRONT: Final = ((0.0, 0.0),)
 
-RIVALS: Final = 128
+RIVALS: Final = 120
 """People drawn by lot whom others are measured against; in a smaller gallery all are."""
 
 
@@ -66,11 +66,17 @@ class Enrolled:
     templates : dict of label to Template
     total : int, optional
         How many are enrolled in all, where these are only those worth comparing with.
+    parts : tuple of Enrolled
+        Of whom these are made up, if they are laid out already.
+    alike : float, optional
+        How far the lights of the people agree, if that is known: see :func:`lightproof.agreement.mutual_agreement`.
     """
 
     layouts: Sequence[Layout]
     templates: dict[Hashable, Template]
     total: int | None = None
+    parts: tuple[Enrolled, ...] = ()
+    alike: float | None = None
 
     def __len__(self) -> int:
         return len(self.templates)
@@ -83,6 +89,8 @@ class Enrolled:
     @cached_property
     def lots(self) -> Ints:
         """Whom others are measured against is drawn by these, the smallest first, shape (C,)."""
+        if self.parts:
+            return np.concatenate([part.lots for part in self.parts])
         return np.array([lot_of(name) for name in self.templates], np.int64)
 
     @property
@@ -93,6 +101,8 @@ class Enrolled:
     @cached_property
     def views(self) -> tuple[Side, ...]:
         """Everybody, laid out for answers in each view."""
+        if self.parts:
+            return tuple(_beside(sides) for sides in zip(*(part.views for part in self.parts), strict=True))
         return tuple(self._side(i) for i in range(len(self.layouts)))
 
     def _side(self, view: int) -> Side:
@@ -126,17 +136,27 @@ class Enrolled:
         """Remove one person."""
         kept = {one: template for one, template in self.templates.items() if one != name}
         fewer = None if self.total is None else self.total - (len(self) - len(kept))
-        return replace(self, templates=kept, total=fewer)
+        return replace(self, templates=kept, total=fewer, parts=(), alike=None)
+
+    def beside(self, other: Enrolled) -> Self:
+        """Return these and others, who are somebody else; what is laid out stays so."""
+        return replace(self, templates=self.templates | other.templates, parts=(self, other))
 
     def joined(self, other: Enrolled) -> Self:
         """Return these and others, by name."""
         together = self.templates | other.templates
-        return replace(self, templates={name: together[name] for name in sort_labels(together)})
+        return replace(self, templates={name: together[name] for name in sort_labels(together)}, parts=())
 
     def of(self, places: Ints) -> Self:
         """Return some of them, by their places."""
         names = self.names
-        return replace(self, templates={names[i]: self.templates[names[i]] for i in places})
+        return replace(self, templates={names[i]: self.templates[names[i]] for i in places}, parts=(), alike=None)
+
+
+def _beside(sides: Sequence[Side]) -> Side:
+    # Nobody has one row of weights; they are as many as the others'.
+    weights = [side.weights for side in sides if side.blocks.n_people]
+    return Side(side_by_side([side.blocks for side in sides if side.blocks.n_people]), np.concatenate(weights, axis=1))
 
 
 def drawn_by_lot(lots: Ints | None, n_people: int) -> Ints:

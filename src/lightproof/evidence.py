@@ -18,6 +18,7 @@ import numpy as np
 
 from lightproof.closeness import FLOOR, closeness, summed_evidence, unit_vectors
 from lightproof.enrolled import Enrolled, Side
+from lightproof.processes import in_threads
 from lightproof.types import Floats, Ints
 
 PROBES: Final = 72
@@ -80,7 +81,8 @@ def evidence_of(vectors: Views, people: Enrolled, cohort: Enrolled) -> Evidence:
     -------
     Evidence
     """
-    said = [_evidence_of_view(*view) for view in zip(vectors, people.views, cohort.views, strict=True)]
+    views = zip(vectors, people.views, cohort.views, strict=True)
+    said = in_threads(lambda view: _evidence_of_view(*view), views)
     known, made_up, apart = (np.sum([getattr(view, name) for view in said], axis=0) for name in (*_SAID, "distances"))
     return Evidence(known - people.levels, made_up, apart / len(said), people.lots)
 

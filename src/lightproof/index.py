@@ -14,6 +14,7 @@ from typing import Final, NamedTuple
 import numpy as np
 
 from lightproof.coding import Counts, bits_apart, least_apart
+from lightproof.processes import in_threads
 from lightproof.types import Array, Ints
 
 ROWS: Final = 65_536
@@ -73,6 +74,10 @@ class _Segment:
         if self.holes:
             apart[self.people[: self.used] == NOBODY] = FARTHEST
         return apart
+
+    def second_look(self, asked: Array, seen: Counts, limit: int) -> Found:
+        rows = np.flatnonzero(seen <= limit)
+        return Found(self.people[rows], least_apart(self.first, self.rest, rows, asked))
 
 
 class CodeIndex:
@@ -157,7 +162,7 @@ class CodeIndex:
     def first_look(self, asked: Array) -> tuple[Ints, list[Counts]]:
         """How many codes differ in so many bits of the first look, (bits + 1,), and by how many each code does."""
         cut = asked[: self._shape[0]]
-        looks = [segment.first_look(cut) for segment in self._segments]
+        looks = in_threads(lambda segment: segment.first_look(cut), self._segments)
         counts = np.zeros(64 * len(cut) + 1, np.int64)
         for apart in looks:
             counts += np.bincount(apart, minlength=len(counts))[: len(counts)]
@@ -165,19 +170,24 @@ class CodeIndex:
 
     def second_look(self, asked: Array, looks: Sequence[Counts], limit: int, most: int) -> Found:
         """Find the nearest among those that a first look found to differ in no more bits than a limit."""
-        people: list[Ints] = [np.zeros(0, np.int64)]
-        apart: list[Counts] = [np.zeros(0, np.uint16)]
-        for segment, seen in zip(self._segments, looks, strict=True):
-            rows = np.flatnonzero(seen <= limit)
-            people.append(segment.people[rows])
-            apart.append(least_apart(segment.first, segment.rest, rows, asked))
-        return nearest(Found(np.concatenate(people), np.concatenate(apart)), most)
+        pieces = zip(self._segments, looks, strict=True)
+        found = in_threads(lambda piece: piece[0].second_look(asked, piece[1], limit), pieces)
+        return nearest(together(found), most)
 
 
 def limit_of(counts: Ints, n_codes: int) -> int:
     """How many bits of the first look a code may differ in to be looked at again, (bits + 1,) counts of codes."""
     enough = max(FEWEST, n_codes // SHARE)
     return int(np.searchsorted(np.cumsum(counts), min(enough, n_codes)))
+
+
+def together(found: Sequence[Found]) -> Found:
+    """Put what was found in several places together."""
+    people, apart = [np.zeros(0, np.int64)], [np.zeros(0, np.uint16)]
+    return Found(
+        np.concatenate([*people, *(one.people for one in found)]),
+        np.concatenate([*apart, *(one.apart for one in found)]),
+    )
 
 
 def nearest(found: Found, most: int) -> Found:

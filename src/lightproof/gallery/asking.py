@@ -61,7 +61,7 @@ class Asking:
         known = self.calibration()
         asked = comparing.far_asked("identify", far, known)
         query = self.matcher.ask([face.image])
-        found = comparing.candidates(query, self._register.near(query), self.matcher, known)
+        found = comparing.best_candidates(query, self._register.in_steps(query), self.matcher, known, top)
         return comparing.answer(found, top, asked, known)
 
     def verify(
@@ -133,7 +133,7 @@ class Asking:
         if not len(people):
             raise UnknownPerson(person, [], what="The person")
         if person is None:
-            person = comparing.candidates(query, people, self.matcher, self.calibration())[0].name
+            person = comparing.candidates(query, people, self.matcher, self.calibration(), 1)[0].name
         other = None if against is None else comparing.among(people, against)
         return explain(self.matcher, people, face.image, comparing.among(people, person), other)
 

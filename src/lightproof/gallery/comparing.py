@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from difflib import get_close_matches
+from typing import Final
 
 import numpy as np
 
@@ -15,6 +17,10 @@ from lightproof.gallery.taking import Face
 from lightproof.matcher import Asked, Matcher
 from lightproof.store import check_name
 from lightproof.strangers import check_far, leads, score_of
+from lightproof.types import Floats
+
+CLEAR: Final = 1e5
+"""Where one in so many strangers would match as well, nobody else is looked for."""
 
 
 def far_asked(owner: str, far: float | None, known: Calibration) -> float:
@@ -22,17 +28,36 @@ def far_asked(owner: str, far: float | None, known: Calibration) -> float:
     return check_far(owner, far) if far is not None else known.far
 
 
-def candidates(asked: Asked, people: Enrolled, matcher: Matcher, known: Calibration) -> list[Candidate]:
-    """Compare a face with everybody, or with those worth it; the best first."""
+def candidates(
+    asked: Asked, people: Enrolled, matcher: Matcher, known: Calibration, most: int | None = None
+) -> list[Candidate]:
+    """Compare a face with everybody, or with those worth it; the best first, so many at most."""
     if not len(people):
         return []
+    ahead, distances = _compared(asked, people, matcher)
+    strangers = known.among(people.n_people, mutual_agreement(people))
+    names = people.names
+    order = np.argsort(-ahead, kind="stable")[:most]
+    return [Candidate(**vars(mark(ahead[i], distances[i], strangers)), name=str(names[i])) for i in order]
+
+
+def best_candidates(
+    asked: Asked, steps: Iterable[Enrolled], matcher: Matcher, known: Calibration, most: int
+) -> list[Candidate]:
+    """Compare a face with ever more people, until somebody is clearly it or there is nobody left; the best first."""
+    found: list[Candidate] = []
+    for people in steps:
+        found = candidates(asked, people, matcher, known, most)
+        if found and found[0].one_in >= CLEAR:
+            break
+    return found
+
+
+def _compared(asked: Asked, people: Enrolled, matcher: Matcher) -> tuple[Floats, Floats]:
+    """How far each person is ahead, and how far away, shape (C,)."""
     evidence = matcher.said(asked, people)
     assert evidence.distances is not None
-    strangers = known.among(people.n_people, mutual_agreement(people))
-    ahead = leads(evidence)[0]
-    names = people.names
-    order = np.argsort(-ahead, kind="stable")
-    return [Candidate(**vars(mark(ahead[i], evidence.distances[0, i], strangers)), name=str(names[i])) for i in order]
+    return leads(evidence)[0], evidence.distances[0]
 
 
 def answer(found: list[Candidate], top: int, far: float, known: Calibration) -> Answer:
@@ -58,10 +83,10 @@ def verdict(found: Mark, far: float) -> Verification:
 
 def with_person(asked: Asked, person: str, people: Enrolled, matcher: Matcher, known: Calibration) -> Mark:
     """Compare a face with somebody enrolled, among all who are."""
-    name = among(people, person)
-    named = next(one for one in candidates(asked, people, matcher, known) if one.name == name)
-    count = people.n_people
-    return mark(named.lead, named.distance, known.among(count, mutual_agreement(people)).one_of(count))
+    place = people.names.index(among(people, person))
+    ahead, distances = _compared(asked, people, matcher)
+    strangers = known.among(people.n_people, mutual_agreement(people))
+    return mark(ahead[place], distances[place], strangers.one_of(people.n_people))
 
 
 def with_photo(face: Face, other: Face, matcher: Matcher) -> Mark:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Iterator, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Sequence, Set
 from dataclasses import dataclass, field, replace
 from threading import Lock
 from typing import Final
 
 import numpy as np
 
+from lightproof.agreement import mutual_agreement
 from lightproof.enrolled import RIVALS, Enrolled, Template
 from lightproof.errors import BadGallery
 from lightproof.gallery.taking import Way, lights_of
@@ -21,8 +22,11 @@ from lightproof.types import Array
 SMALL: Final = 1000
 """Up to so many people everybody's template is in memory, and everybody is compared with."""
 
-SPARE: Final = 2
-"""Rivals beyond those that are needed: one or two people may be left out of a comparison."""
+FIRST: Final = 16
+"""People found by their codes who are compared with first; the others only where none of these is clearly it."""
+
+SPARE: Final = 8
+"""Rivals beyond those that are needed: somebody may be left out of a comparison. With them there are two blocks."""
 
 
 @dataclass
@@ -32,6 +36,7 @@ class _Crowd:
     index: CodeIndex
     count: int = 0
     rivals: dict[int, tuple[int, str, Template]] = field(default_factory=dict)
+    laid_out: Enrolled | None = None
 
 
 class Register:
@@ -79,13 +84,13 @@ class Register:
         """Return those whom everybody is measured against: all, or of many those drawn by lot."""
         self.follow()
         with self._alone:
-            return self._people if self._people is not None else self._panel([], [])
+            return self._people if self._people is not None else self._rivals()
 
     def near(self, *asked: Asked, including: Iterable[str] = (), without: str | None = None) -> Enrolled:
         """Return those whom photos are to be compared with, by name.
 
-        That is everybody in a small gallery. In a large one it is those whose codes are nearest to any of the photos,
-        and the people drawn by lot whom others are measured against: every answer about them is that of a comparison
+        That is everybody in a small gallery. In a large one it is the people drawn by lot whom others are measured
+        against, and those whose codes are nearest to any of the photos: every answer about them is that of a comparison
         with everybody.
 
         Parameters
@@ -99,21 +104,44 @@ class Register:
         """
         self.follow()
         with self._alone:
-            people = self._people if self._people is not None else self._panel(asked, including)
+            if self._people is not None:
+                people = self._people
+            else:
+                near = {person for some in asked for person in self._nearest(some)}
+                people = self._beside_rivals(self._rivals(), near, including)
         return people if without is None else people.removing(without)
 
-    def _panel(self, asked: Iterable[Asked], including: Iterable[str]) -> Enrolled:
+    def in_steps(self, asked: Asked) -> Iterator[Enrolled]:
+        """Yield those whom one photo is to be compared with, ever more of them: mostly the first few are enough."""
+        self.follow()
+        with self._alone:
+            everybody = self._people
+            near, people = ([], everybody) if everybody is not None else (self._nearest(asked), self._rivals())
+        if everybody is not None:
+            yield everybody
+        for some in steps(near):
+            with self._alone:
+                people = self._beside_rivals(people, set(some), [])
+            yield people
+
+    def _rivals(self) -> Enrolled:
+        crowd = self._crowd
+        assert crowd is not None
+        assert crowd.laid_out is not None
+        return crowd.laid_out
+
+    def _nearest(self, asked: Asked) -> list[int]:
+        """Numbers of the people whose codes are nearest to any of some photos, the nearest first."""
         crowd, coder = self._crowd, self._way.matcher.coder
         assert crowd is not None
-        photos = (photo for some in asked for photo in coder.of_asked(some.vectors, some.moves))
-        near = {int(person) for photo in photos for person in crowd.index.search(photo).people}
-        panel = dict(crowd.rivals)
+        photos = coder.of_asked(asked.vectors, asked.moves)
+        return [person for photo in photos for person in crowd.index.search(photo).people.tolist()]
+
+    def _beside_rivals(self, people: Enrolled, numbers: Set[int], including: Iterable[str]) -> Enrolled:
         with self._store.reading() as view:
-            near.update(view.ids_of(including).values())
-            for number, (name, template) in self._read(view.templates_of_people(near - panel.keys())):
-                panel[number] = (0, name, template)
-        people = by_name(((name, template) for _, name, template in panel.values()), self._way)
-        return replace(people, total=crowd.count)
+            wanted = {*numbers, *view.ids_of(including).values()}
+            found = self._read(view.templates_of_people(wanted))
+            return beside(people, (kept for _, kept in found), self._way)
 
     def _read(
         self, people: Iterable[tuple[Person, list[NewPhoto], bytes | None]]
@@ -153,6 +181,8 @@ class Register:
         for number, (name, template) in self._read(view.templates_of_people(drawn.keys() - kept.keys())):
             kept[number] = (drawn[number], name, template)
         crowd.rivals = kept
+        rivals = by_name(((name, template) for _, name, template in kept.values()), self._way)
+        crowd.laid_out = replace(rivals, total=crowd.count, alike=mutual_agreement(rivals))
         self._crowd, self._people, self._templates = crowd, None, {}
 
 
@@ -168,6 +198,17 @@ def by_name(people: Iterable[tuple[str, Template]], way: Way) -> Enrolled:
     templates: dict[Hashable, Template] = {}
     templates.update(sorted(people, key=lambda pair: pair[0]))
     return way.matcher.everybody(templates)
+
+
+def beside(people: Enrolled, others: Iterable[tuple[str, Template]], way: Way) -> Enrolled:
+    """Put those of others beside people who are not among them."""
+    new = by_name(((name, template) for name, template in others if name not in people.templates), way)
+    return people.beside(new) if len(new) else people
+
+
+def steps(near: Sequence[int]) -> Iterator[Sequence[int]]:
+    """Cut a list of the nearest people in two: those who are compared with first, and those only if need be."""
+    yield from (some for some in (near[:FIRST], near[FIRST:]) if some)
 
 
 def templates_in(

@@ -18,18 +18,19 @@ from typing import Any, Final, NamedTuple
 
 import numpy as np
 
+from lightproof.agreement import mutual_agreement
 from lightproof.cluster import Cluster, crew_of
 from lightproof.crew import Task
-from lightproof.enrolled import RIVALS, Enrolled, Template
+from lightproof.enrolled import RIVALS, Enrolled
 from lightproof.errors import BadGallery, BadParameter, UserError
 from lightproof.gallery import register
 from lightproof.gallery.answers import Answer
 from lightproof.gallery.calibration import FAR, Calibration
-from lightproof.gallery.comparing import answer, candidates, far_asked
+from lightproof.gallery.comparing import answer, best_candidates, far_asked
 from lightproof.gallery.gallery import Gallery
-from lightproof.gallery.register import SPARE, by_name, codes_in, templates_in
+from lightproof.gallery.register import SPARE, beside, by_name, codes_in, steps, templates_in
 from lightproof.gallery.taking import Face, Way, killing, taken
-from lightproof.index import CANDIDATES, CodeIndex, Found, limit_of, nearest
+from lightproof.index import CANDIDATES, CodeIndex, Found, limit_of, nearest, together
 from lightproof.pixels import contents_of, in_one_line
 from lightproof.store import Store, View
 from lightproof.types import Array, Ints, is_whole
@@ -183,11 +184,7 @@ def _nearest(cluster: Cluster, shards: Sequence[Any], codes: Sequence[Array | No
     limits = [limit_of(each, n_codes) for each in counts]
     pieces = [(shard, asked, limits) for shard in shards]
     found = list(cluster.each(_plain(second_look), pieces, len(shards)))
-    return [nearest(_together(each), CANDIDATES).people for each in zip(*found, strict=True)]
-
-
-def _together(found: Sequence[Found]) -> Found:
-    return Found(np.concatenate([one.people for one in found]), np.concatenate([one.apart for one in found]))
+    return [nearest(together(each), CANDIDATES).people for each in zip(*found, strict=True)]
 
 
 def _plain(do: Any) -> Task[Any, Any]:
@@ -261,41 +258,37 @@ def second_look(piece: tuple[CodeIndex, Array, Sequence[int]]) -> list[Found]:
 
 def compare(faces: Sequence[tuple[Face, Ints | None]], asking: Asking) -> list[Answer]:
     """Compare faces with the people who are nearest to each, or with everybody."""
-    store, matcher, way = _store(asking.place), asking.way.matcher, asking.way
+    store, matcher = _store(asking.place), asking.way.matcher
     known = Calibration.read(store.facts().get("calibration"), FAR, store.place)
-    rivals, answers = _rivals(asking), []
+    answers = []
     for face, near in faces:
-        people = dict(rivals)
-        if near is not None:
-            with store.reading() as view:
-                _check_revision(view, asking)
-                missing = set(near.tolist()) - rivals.keys()
-                people |= templates_in(view.templates_of_people(missing), way, store.place)
-        enrolled = _laid_out(people, asking)
-        found = candidates(matcher.ask([face.image]), enrolled, matcher, known)
+        people = _in_steps(_sample(asking), near, asking)
+        found = best_candidates(matcher.ask([face.image]), people, matcher, known, asking.top)
         answers.append(answer(found, asking.top, asking.far, known))
     return answers
 
 
-def _laid_out(people: dict[int, tuple[str, Template]], asking: Asking) -> Enrolled:
-    if not asking.n_people:
-        return _everybody(asking)
-    return replace(by_name(people.values(), asking.way), total=asking.n_people)
+def _in_steps(people: Enrolled, near: Ints | None, asking: Asking) -> Iterator[Enrolled]:
+    """Yield those whom a face is compared with, as :meth:`Register.in_steps` does."""
+    if near is None:
+        yield people
+        return
+    for some in steps(near.tolist()):
+        with _store(asking.place).reading() as view:
+            _check_revision(view, asking)
+            found = templates_in(view.templates_of_people(some), asking.way, view.place)
+            people = beside(people, (kept for _, kept in found), asking.way)
+        yield people
 
 
 @lru_cache(maxsize=1)
-def _everybody(asking: Asking) -> Enrolled:
-    """All people of a small gallery, laid out once."""
-    return by_name(_rivals(asking).values(), asking.way)
-
-
-@lru_cache(maxsize=1)
-def _rivals(asking: Asking) -> dict[int, tuple[str, Template]]:
-    """Those whom others are measured against, by number; of a small gallery, everybody."""
+def _sample(asking: Asking) -> Enrolled:
+    """Those whom others are measured against; of a small gallery, everybody."""
     with _store(asking.place).reading() as view:
         _check_revision(view, asking)
         rows = view.templates_of_people(view.drawn(RIVALS + SPARE)) if asking.n_people else view.templates()
-        return dict(templates_in(rows, asking.way, view.place))
+        people = by_name((kept for _, kept in templates_in(rows, asking.way, view.place)), asking.way)
+    return replace(people, total=asking.n_people or None, alike=mutual_agreement(people))
 
 
 @lru_cache(maxsize=2)

@@ -25,8 +25,8 @@ from lightproof.store.places import Place
 from lightproof.store.residue import has_residue
 
 PRAGMAS: Final = [
-    # Fewer pages for templates of some ten KiB; counts only for a new file.
-    "page_size=8192",
+    # A template of some ten KiB on one page: it is read in one go. Counts only for a new file.
+    "page_size=32768",
     "foreign_keys=ON",
     "secure_delete=ON",
     "synchronous=FULL",
