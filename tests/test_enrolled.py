@@ -31,7 +31,7 @@ def test_every_view_has_everybody_in_the_order_they_come(matcher, templates):
         assert view.blocks.n_people == 3
         for lane, name in enumerate("abc"):
             own = templates[name].spans[i].own
-            laid = view.blocks.codes[0, :, :, : own.shape[2], lane]
+            laid = view.blocks.codes[0][:, :, : own.shape[2], lane]
             np.testing.assert_array_equal(laid, own)
         np.testing.assert_array_equal(view.weights, length_weights([templates[name].spans[i] for name in "abc"]))
 

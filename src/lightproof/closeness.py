@@ -53,15 +53,16 @@ class Blocks:
 
     Attributes
     ----------
-    codes : ndarray of shape (blocks, K, r, D filled up, LANES), int8
-    scales : ndarray of shape (blocks, K, r, LANES), float32
+    codes : list of ndarray of shape (K, r, D filled up, LANES), int8
+        Of each block.
+    scales : list of ndarray of shape (K, r, LANES), float32
         What makes unit vectors of them.
     places : ndarray of shape (C,)
         The lane of each person, counted through all blocks; lanes may be empty.
     """
 
-    codes: Array
-    scales: Floats
+    codes: list[Array]
+    scales: list[Floats]
     places: Ints
 
     @property
@@ -87,25 +88,17 @@ def lay_out(own: Array) -> Blocks:
     codes = np.zeros((blocks, K, r, -(-D // STEP) * STEP, LANES), np.int8)
     scales = np.zeros((blocks, K, r, LANES), np.float32)
     _lay_out(own, codes, scales)
-    return Blocks(codes, scales, np.arange(C))
+    return Blocks(list(codes), list(scales), np.arange(C))
 
 
 def side_by_side(parts: Sequence[Blocks]) -> Blocks:
     """Put people who are laid out already beside others; nobody is moved within a block."""
-    r = max(part.codes.shape[2] for part in parts)
-    codes = [_with_rows(part.codes, r) for part in parts]
-    scales = [_with_rows(part.scales, r) for part in parts]
     starts = np.cumsum([0, *(LANES * len(part.codes) for part in parts[:-1])])
-    places = [part.places + start for part, start in zip(parts, starts, strict=True)]
-    return Blocks(np.concatenate(codes), np.concatenate(scales), np.concatenate(places))
-
-
-def _with_rows(laid: Array, r: int) -> Array:
-    """Fill up directions with 0 where others have more of them."""
-    missing = r - laid.shape[2]
-    if not missing:
-        return laid
-    return np.pad(laid, [(0, missing) if axis == 2 else (0, 0) for axis in range(laid.ndim)])
+    return Blocks(
+        [codes for part in parts for codes in part.codes],
+        [scales for part in parts for scales in part.scales],
+        np.concatenate([part.places + start for part, start in zip(parts, starts, strict=True)]),
+    )
 
 
 def unit_vectors(vectors: Floats) -> Floats:

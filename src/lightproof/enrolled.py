@@ -17,7 +17,7 @@ from lightproof.types import Array, Floats, Ints
 
 FRONT: Final = ((0.0, 0.0),)
 
-RIVALS: Final = 120
+RIVALS: Final = 56
 """People drawn by lot whom others are measured against; in a smaller gallery all are."""
 
 

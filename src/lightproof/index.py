@@ -23,7 +23,7 @@ ROWS: Final = 65_536
 FEWEST: Final = 4096
 """Codes that are looked at a second time, at least,"""
 
-SHARE: Final = 64
+SHARE: Final = 256
 """and one in so many of all."""
 
 CANDIDATES: Final = 64

@@ -62,9 +62,17 @@ def in_threads(function: Callable[[T], R], things: Iterable[T]) -> list[R]:
     """Do something that runs as machine code with each of some things, on two cores if there are so many."""
     if (os.cpu_count() or 1) < 2:
         return [function(thing) for thing in things]
-    # Made anew each time: threads do not come along when a process is forked.
-    with ThreadPoolExecutor(2) as pool:
-        return list(pool.map(function, things))
+    return list(_threads().map(function, things))
+
+
+@cache
+def _threads() -> ThreadPoolExecutor:
+    return ThreadPoolExecutor(2)
+
+
+if hasattr(os, "register_at_fork"):
+    # Threads do not come along when a process is forked.
+    os.register_at_fork(after_in_child=_threads.cache_clear)
 
 
 def _end(stream: Any) -> None:

@@ -4,7 +4,7 @@ The best match of a stranger is somebody too. What gives a stranger away is that
 others: so from the evidence for a person the mean evidence of the upper quarter of the others is subtracted, and the
 rest is measured in standard deviations of the rendered people. That is the *lead*. The others are those of the gallery,
 who were often photographed by the same camera under the same lamp, and the rendered people, who are always the same.
-In a gallery of many, 120 people drawn by lot stand for all of them: the mean of a quarter of these is as
+In a gallery of many, 56 people drawn by lot stand for all of them: the mean of a quarter of these is as
 good, and the same few can be asked however many there are.
 Over many strangers the lead of the best match follows a Gumbel distribution, the law of maxima, whose place and width
 depend little on who is enrolled and how the light falls. It turns a lead into a chance, a chance into a score.

@@ -37,6 +37,7 @@ class Asking:
         self._store = store
         self._way = way_of(settings, keep=keep)
         self._register = Register(store, self._way)
+        self._known: tuple[int, Calibration] | None = None
 
     def identify(self, photo: Photo, top: int = 5, *, cropped: bool = False, far: float | None = None) -> Answer:
         """Tell who is on a photo, or that it is a stranger.
@@ -177,7 +178,10 @@ class Asking:
 
     def calibration(self) -> Calibration:
         """Return what calibration found; what is usual where there was none."""
-        return Calibration.read(self._store.facts().get("calibration"), FAR, self.place)
+        revision = self._store.revision()
+        if self._known is None or self._known[0] != revision:
+            self._known = revision, Calibration.read(self._store.facts().get("calibration"), FAR, self.place)
+        return self._known[1]
 
     def advice(self, name: str) -> Advice:
         """Say which lights the photos of somebody lack, and which one to add."""

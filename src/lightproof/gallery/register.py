@@ -22,11 +22,11 @@ from lightproof.types import Array
 SMALL: Final = 1000
 """Up to so many people everybody's template is in memory, and everybody is compared with."""
 
-FIRST: Final = 16
+FIRST: Final = 8
 """People found by their codes who are compared with first; the others only where none of these is clearly it."""
 
 SPARE: Final = 8
-"""Rivals beyond those that are needed: somebody may be left out of a comparison. With them there are two blocks."""
+"""Rivals beyond those that are needed: somebody may be left out of a comparison. With them they fill a block."""
 
 
 @dataclass
@@ -139,8 +139,7 @@ class Register:
 
     def _beside_rivals(self, people: Enrolled, numbers: Set[int], including: Iterable[str]) -> Enrolled:
         with self._store.reading() as view:
-            wanted = {*numbers, *view.ids_of(including).values()}
-            found = self._read(view.templates_of_people(wanted))
+            found = self._read(view.compared({*numbers, *view.ids_of(including).values()}))
             return beside(people, (kept for _, kept in found), self._way)
 
     def _read(

@@ -276,7 +276,7 @@ def _in_steps(people: Enrolled, near: Ints | None, asking: Asking) -> Iterator[E
     for some in steps(near.tolist()):
         with _store(asking.place).reading() as view:
             _check_revision(view, asking)
-            found = templates_in(view.templates_of_people(some), asking.way, view.place)
+            found = templates_in(view.compared(some), asking.way, view.place)
             people = beside(people, (kept for _, kept in found), asking.way)
         yield people
 

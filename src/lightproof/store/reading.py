@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from difflib import get_close_matches
 from itertools import islice
 from typing import Any, Final, TypeAlias
@@ -189,6 +190,21 @@ class View:
         """Those of these people who are there, as :meth:`templates` gives them."""
         found = [Person(*row) for row in self._among(_PEOPLE, people.c.id, ids, _PERSON)]
         return self._with_photos(sorted(found, key=lambda person: person.name), faces)
+
+    def compared(self, ids: Iterable[int]) -> list[tuple[Person, list[NewPhoto], bytes | None]]:
+        """What a comparison needs of a few people, in one question: sources, faces and codes are left out."""
+        kept = (photos.c.hash, photos.c.parameters, photos.c.template, photos.c.light)
+        person = (people.c.id, people.c.name, people.c.revision, people.c.added, people.c.span)
+        question = select(*person, *kept).join_from(people, photos).order_by(people.c.name, photos.c.hash)
+        theirs: dict[int, tuple[Person, list[NewPhoto], bytes | None]] = {}
+        kinds: Kinds = (int, str, int, str, _MAYBE_BYTES, str, str, bytes, _MAYBE_STR)
+        for number, name, revision, added, span, key, parameters, template, light in self._among(
+            question, people.c.id, ids, kinds
+        ):
+            photo = NewPhoto(key, parameters, template, light=light)
+            own = theirs.setdefault(number, (Person(number, name, 0, revision, added), [], span))
+            own[1].append(photo)
+        return [(replace(who, photos=len(own)), own, span) for who, own, span in theirs.values()]
 
     def codes(self, since: int = -1, numbers: range | None = None) -> Iterator[tuple[list[int], list[bytes]]]:
         """The codes of all photos of people who changed after a revision, and whose they are, some at a time.
