@@ -40,6 +40,7 @@ EXTRAS: Final[dict[str, dict[str, str]]] = {
         "threadpoolctl": "threadpoolctl",
     },
     "client": {"httpx2": "httpx2"},
+    "cluster": {"distributed": "distributed", "threadpoolctl": "threadpoolctl"},
     "deep": {"torch": "torch", "pytorchcv": "pytorchcv"},
 }
 """Packages of each extra, and the module that shows whether one works; ``photos`` has a package of weights besides."""
