@@ -22,7 +22,7 @@ from lightproof.agreement import mutual_agreement
 from lightproof.cluster import Cluster, crew_of
 from lightproof.crew import Task
 from lightproof.enrolled import RIVALS, Enrolled
-from lightproof.errors import BadGallery, BadParameter, UserError
+from lightproof.errors import BadCluster, BadGallery, BadParameter, UserError
 from lightproof.gallery import register
 from lightproof.gallery.answers import Answer
 from lightproof.gallery.calibration import FAR, Calibration
@@ -191,7 +191,7 @@ def _plain(do: Any) -> Task[Any, Any]:
     """Work in which no photo is read: who dies over it has another reason."""
 
     def lost(piece: Any, deaths: int) -> Any:
-        raise BadGallery("The gallery", f"one that the workers can read and hold ({deaths} died over it)")
+        raise BadCluster("The workers", "able to hold their part of the gallery", f"{deaths} that died over it")
 
     return Task(do=do, parts=lambda piece: [piece], lost=lost)
 
