@@ -26,6 +26,22 @@ settings.register_profile("lightproof", deadline=None, derandomize="CI" in os.en
 settings.load_profile("lightproof")
 
 
+LONGEST = (
+    "web/test_faults.py",
+    "experiments/test_yale_figures.py",
+    "test_cli.py",
+    "web/test_bad_uploads.py",
+    "experiments/test_open_set.py",
+    "web/test_contract.py",
+)
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Begin with the files that take minutes: begun last, they would leave all other processes without work."""
+    long = {Path(__file__).parent / name for name in LONGEST}
+    items.sort(key=lambda item: item.path not in long)
+
+
 @pytest.fixture
 def rng() -> np.random.Generator:
     return np.random.default_rng(20260101)

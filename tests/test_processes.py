@@ -6,9 +6,13 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 import time
 
 import pytest
+from threadpoolctl import threadpool_info, threadpool_limits
+
+from lightproof.processes import _libraries, one_core
 
 pytestmark = pytest.mark.skipif(not hasattr(signal, "pthread_sigmask"), reason="signals are another thing there")
 
@@ -102,3 +106,40 @@ for module, problem in ((loky, KeyError(1)), (loky, OSError()), ("mine", KeyErro
 print(heard)
 """)
     assert asking.communicate(timeout=60) == ("['OSError', 'KeyError']\n", "")
+
+
+@pytest.fixture
+def libraries():
+    """All that other tests have loaded by now, not only what was there when a core was first asked for."""
+    _libraries.cache_clear()
+
+
+def blas_threads() -> set[int]:
+    return {library["num_threads"] for library in threadpool_info() if library["user_api"] == "blas"}
+
+
+def test_matrix_products_take_one_core_while_somebody_wants_it_and_all_of_them_again_after(libraries):
+    with threadpool_limits(2):
+        before = blas_threads()
+        with one_core(), one_core():
+            assert blas_threads() == {1}
+        assert blas_threads() == before
+
+
+def test_who_wants_one_core_beside_another_thread_leaves_setting_it_back_to_that(libraries):
+    before, inside, leave = blas_threads(), threading.Event(), threading.Event()
+
+    def stay() -> None:
+        with one_core():
+            inside.set()
+            leave.wait()
+
+    other = threading.Thread(target=stay)
+    other.start()
+    inside.wait()
+    with one_core():
+        assert blas_threads() == {1}
+    assert blas_threads() == {1}
+    leave.set()
+    other.join()
+    assert blas_threads() == before

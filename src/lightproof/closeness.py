@@ -13,19 +13,22 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 
 from lightproof.aggregate import SHARPNESS
-from lightproof.compiled import compiled
+from lightproof.compiled import compiled, written_out
 from lightproof.types import Array, Floats, Ints
 
 LANES: Final = 64
 """People side by side in a block."""
 
-STEP: Final = 4
+STEP: Final = 2
 """Numbers of a patch that are multiplied in one go; vectors are filled up with 0 to a multiple of it."""
+
+ROWS: Final = 3
+"""Patches that are compared in one go: what is read of the people serves all of them."""
 
 FLOOR: Final = 0.2
 """Added to the quotient of two closenesses: a patch that matches nobody must not outweigh all others."""
@@ -36,7 +39,8 @@ _E2, _E3, _E4, _E5, _E6 = (np.float32(1 / n) for n in (2, 6, 24, 120, 720))
 
 # log(1 + x) = x - x^2 / 2 + x^3 P(x) for mantissas around 1; the P of Cephes by S. Moshier, see its logf.
 _ONE, _HALF, _ZERO, _FLOOR = np.float32(1), np.float32(0.5), np.float32(0), np.float32(FLOOR)
-_ROOT: Final = np.float32(0.70710678)
+# The bits of the root of 1/2, where the mantissas begin, and those that hold the power of 2.
+_ROOT_BITS, _POWER_BITS, _POWER = np.int32(0x3F3504F3), np.int32(-(2**23)), np.float32(2.0**-23)
 _P8, _P7, _P6, _P5, _P4, _P3, _P2, _P1, _P0 = (
     np.float32(number)
     for number in (
@@ -69,6 +73,11 @@ class Blocks:
     def n_people(self) -> int:
         """How many people there are."""
         return len(self.places)
+
+    @property
+    def is_in_order(self) -> bool:
+        """Whether everybody's place is that in the list."""
+        return bool(np.array_equal(self.places, np.arange(len(self.places))))
 
 
 def lay_out(own: Array) -> Blocks:
@@ -126,11 +135,33 @@ def closeness(units: Floats, people: Blocks) -> Floats:
     -------
     ndarray of shape (K, n, C), float32
     """
-    K, n, _ = units.shape
-    close = np.zeros((len(people.codes), K, n, LANES), np.float32)
-    for codes, scales, out in zip(people.codes, people.scales, close, strict=True):
-        _measure(units, codes, scales, out)
-    return np.ascontiguousarray(close.transpose(1, 2, 0, 3).reshape(K, n, len(close) * LANES)[:, :, people.places])
+    return _of_people(_measured(units, people), people)
+
+
+def usual_evidence(units: Floats, cohort: Blocks, weights: Floats) -> tuple[Floats, Floats]:
+    """Find how close just anybody is to each patch, and what the patches then say for each of them.
+
+    Parameters
+    ----------
+    units : ndarray of shape (K, n, D filled up)
+    cohort : Blocks
+        People who stand for anybody.
+    weights : ndarray of shape (K, C)
+
+    Returns
+    -------
+    usual : ndarray of shape (K, n), float32
+        The mean of :func:`closeness`.
+    evidence : ndarray of shape (n, C), float32
+        As :func:`summed_evidence` has it.
+    """
+    close = _measured(units, cohort)
+    usual = np.asarray(_of_people(close, cohort).mean(axis=2))
+    share, own = _share(usual), _in_lanes(weights, cohort)
+    said = np.zeros((len(close), 2, units.shape[1], LANES), np.float32)
+    for near, weight, out in zip(close, own, said, strict=True):
+        _sum_up_measured(near, share, weight, out)
+    return usual, _of_people(said, cohort)[0]
 
 
 def summed_evidence(units: Floats, people: Blocks, usual: Floats, weights: Floats) -> tuple[Floats, Floats]:
@@ -151,16 +182,40 @@ def summed_evidence(units: Floats, people: Blocks, usual: Floats, weights: Float
     closeness : ndarray of shape (n, C), float32
         Weighed.
     """
-    (K, n, _), blocks = units.shape, len(people.codes)
-    share = (1 / usual).astype(np.float32)
-    lanes = np.zeros((K, blocks * LANES), np.float32)
-    lanes[:, people.places] = weights
-    said = np.zeros((blocks, 2, n, LANES), np.float32)
-    for i in range(blocks):
-        own = np.ascontiguousarray(lanes[:, i * LANES : (i + 1) * LANES])
-        _sum_up(units, people.codes[i], people.scales[i], share, own, said[i])
-    evidence, close = said.transpose(1, 2, 0, 3).reshape(2, n, blocks * LANES)[:, :, people.places]
+    share, own = _share(usual), _in_lanes(weights, people)
+    said = np.zeros((len(own), 2, units.shape[1], LANES), np.float32)
+    for codes, scales, weight, out in zip(people.codes, people.scales, own, said, strict=True):
+        _sum_up(units, codes, scales, share, weight, out)
+    evidence, close = _of_people(said, people)
     return evidence, close
+
+
+def _measured(units: Floats, people: Blocks) -> Floats:
+    """Return the closenesses of all lanes, shape (blocks, K, n, LANES)."""
+    K, n, _ = units.shape
+    close = np.zeros((len(people.codes), K, n, LANES), np.float32)
+    for codes, scales, out in zip(people.codes, people.scales, close, strict=True):
+        _measure(units, codes, scales, out)
+    return close
+
+
+def _share(usual: Floats) -> Floats:
+    return (1 / usual).astype(np.float32)
+
+
+def _in_lanes(weights: Floats, people: Blocks) -> Floats:
+    """Lay what each patch of each person counts, (K, C), beside their directions: (blocks, K, LANES)."""
+    lanes = np.zeros((len(weights), len(people.codes) * LANES), np.float32)
+    lanes[:, people.places] = weights
+    return np.ascontiguousarray(lanes.reshape(len(weights), -1, LANES).swapaxes(0, 1))
+
+
+def _of_people(lanes: Floats, people: Blocks) -> Floats:
+    """Pick the people out of the lanes, (blocks, a, n, LANES) -> (a, n, C)."""
+    blocks, a, n, _ = lanes.shape
+    if blocks == 1 and people.is_in_order:
+        return lanes[0, :, :, : people.n_people]
+    return np.ascontiguousarray(lanes.transpose(1, 2, 0, 3).reshape(a, n, blocks * LANES)[:, :, people.places])
 
 
 @compiled
@@ -189,41 +244,58 @@ def _decode(codes: Array, scales: Floats, directions: Floats) -> None:
                 place[lane] = np.float32(row[lane]) * scale[lane]
 
 
-@compiled
-def _compare(unit: Floats, directions: Floats, room: Floats, close: Floats) -> None:
-    """Put the closeness of a patch, (D,), to everybody in a block, (r, D, LANES), into ``close``, (LANES,)."""
+@written_out
+def _compare(units: Floats, first: int, directions: Floats, sums: Floats, close: Floats) -> None:
+    """Put the closeness of :data:`ROWS` patches of (n, D) to everybody in a block, (r, D, LANES), into ``close``.
+
+    Where fewer are left, the last of them comes again.
+    """
+    last = len(units) - 1
+    one, two, three = units[first], units[min(first + 1, last)], units[min(first + 2, last)]
+    u, v, w = sums[0], sums[1], sums[2]
+    x, y, z = close[0], close[1], close[2]
     for lane in range(LANES):
-        close[lane] = _ZERO
+        x[lane] = _ZERO
+        y[lane] = _ZERO
+        z[lane] = _ZERO
     for r in range(len(directions)):
         for lane in range(LANES):
-            room[lane] = _ZERO
-        for d in range(0, len(unit), STEP):
-            x, y, z, w = unit[d], unit[d + 1], unit[d + 2], unit[d + 3]
-            a, b, c, e = directions[r, d], directions[r, d + 1], directions[r, d + 2], directions[r, d + 3]
+            u[lane] = _ZERO
+            v[lane] = _ZERO
+            w[lane] = _ZERO
+        for d in range(0, directions.shape[1], STEP):
+            a, b = directions[r, d], directions[r, d + 1]
+            u1, v1, w1, u2, v2, w2 = one[d], two[d], three[d], one[d + 1], two[d + 1], three[d + 1]
             for lane in range(LANES):
-                room[lane] = (((room[lane] + x * a[lane]) + y * b[lane]) + z * c[lane]) + w * e[lane]
+                u[lane] = (u[lane] + u1 * a[lane]) + u2 * b[lane]
+                v[lane] = (v[lane] + v1 * a[lane]) + v2 * b[lane]
+                w[lane] = (w[lane] + w1 * a[lane]) + w2 * b[lane]
         for lane in range(LANES):
-            close[lane] += room[lane] * room[lane]
-    for lane in range(LANES):
-        x = np.sqrt(max(_ONE - close[lane], _ZERO)) * _PART
-        e = _ONE + x * (_ONE + x * (_E2 + x * (_E3 + x * (_E4 + x * (_E5 + x * _E6)))))
-        e *= e
-        e *= e
-        e *= e
-        e *= e
-        close[lane] = e * e
+            x[lane] += u[lane] * u[lane]
+            y[lane] += v[lane] * v[lane]
+            z[lane] += w[lane] * w[lane]
+    for row in range(ROWS):
+        near = close[row]
+        for lane in range(LANES):
+            t = np.sqrt(max(_ONE - near[lane], _ZERO)) * _PART
+            e = _ONE + t * (_ONE + t * (_E2 + t * (_E3 + t * (_E4 + t * (_E5 + t * _E6)))))
+            e *= e
+            e *= e
+            e *= e
+            e *= e
+            near[lane] = e * e
 
 
-@compiled
-def _logarithms(values: Floats, bits: Array, mantissas: Floats, mantissa_bits: Array, out: Floats) -> None:
-    """Put the natural logarithms of positive numbers, (LANES,), into ``out``; ``bits`` are those of the numbers."""
+@written_out
+def _logarithms(bits: Array, mantissas: Floats, mantissa_bits: Array, powers: Floats, out: Floats) -> None:
+    """Put the natural logarithms of positive numbers, (LANES,), into ``out``; given are the bits of the numbers."""
     for lane in range(LANES):
-        mantissa_bits[lane] = (bits[lane] & 0x007FFFFF) | 0x3F000000
+        # The power of 2 that brings the number nearest to 1; what is left is the mantissa.
+        power = (bits[lane] - _ROOT_BITS) & _POWER_BITS
+        mantissa_bits[lane] = bits[lane] - power
+        powers[lane] = np.float32(np.int32(power)) * _POWER
     for lane in range(LANES):
-        power = np.float32((bits[lane] >> 23) - 126)
-        x, low = mantissas[lane], mantissas[lane] < _ROOT
-        x = (x + x if low else x) - _ONE
-        power = power - _ONE if low else power
+        x, power = mantissas[lane] - _ONE, powers[lane]
         square = x * x
         y = ((((((((_P8 * x + _P7) * x + _P6) * x + _P5) * x + _P4) * x + _P3) * x + _P2) * x + _P1) * x + _P0) * x
         y = (y * square + power * _LN2_LOW) - _HALF * square
@@ -231,33 +303,53 @@ def _logarithms(values: Floats, bits: Array, mantissas: Floats, mantissa_bits: A
 
 
 @compiled
-def _measure(units: Floats, codes: Array, scales: Floats, close: Floats) -> None:
+def _measure(units: Floats, codes: Array, scales: Floats, out: Floats) -> None:
+    """Put the closeness of every patch to a block of people into ``out``, (K, n, LANES)."""
     K, n, D = units.shape
-    directions, room = np.empty((codes.shape[1], D, LANES), np.float32), np.empty(LANES, np.float32)
+    directions = np.empty((codes.shape[1], D, LANES), np.float32)
+    sums, close = np.empty((ROWS, LANES), np.float32), np.empty((ROWS, LANES), np.float32)
     for k in range(K):
         _decode(codes[k], scales[k], directions)
-        for i in range(n):
-            _compare(units[k, i], directions, room, close[k, i])
+        for first in range(0, n, ROWS):
+            _compare(units[k], first, directions, sums, close)
+            for i in range(first, min(first + ROWS, n)):
+                out[k, i] = close[i - first]
+
+
+@written_out
+def _add(close: Floats, more: Any, weight: Floats, room: Floats, bits: Array, evidence: Floats, closer: Floats) -> None:
+    """Add what one patch says for a block of people, and how close they are, (LANES,); ``bits`` are those of room."""
+    values, mantissas, powers, logarithms = room[0], room[1], room[2], room[3]
+    for lane in range(LANES):
+        values[lane] = close[lane] * more + _FLOOR
+    _logarithms(bits[0], mantissas, bits[1], powers, logarithms)
+    for lane in range(LANES):
+        evidence[lane] += logarithms[lane] * weight[lane]
+        closer[lane] += close[lane] * weight[lane]
 
 
 @compiled
 def _sum_up(units: Floats, codes: Array, scales: Floats, share: Floats, weights: Floats, said: Floats) -> None:
     """Add what all patches say for a block of people, and how close they are, to ``said``, (2, n, LANES)."""
     K, n, D = units.shape
-    directions, room = np.empty((codes.shape[1], D, LANES), np.float32), np.empty(LANES, np.float32)
-    close, values = np.empty(LANES, np.float32), np.empty(LANES, np.float32)
-    mantissas, logarithms = np.empty(LANES, np.float32), np.empty(LANES, np.float32)
-    bits, mantissa_bits = values.view(np.int32), mantissas.view(np.int32)
+    directions = np.empty((codes.shape[1], D, LANES), np.float32)
+    sums, close = np.empty((ROWS, LANES), np.float32), np.empty((ROWS, LANES), np.float32)
+    room = np.empty((4, LANES), np.float32)
+    bits = room.view(np.int32)
     for k in range(K):
         _decode(codes[k], scales[k], directions)
-        weight = weights[k]
+        for first in range(0, n, ROWS):
+            _compare(units[k], first, directions, sums, close)
+            for i in range(first, min(first + ROWS, n)):
+                _add(close[i - first], share[k, i], weights[k], room, bits, said[0, i], said[1, i])
+
+
+@compiled
+def _sum_up_measured(close: Floats, share: Floats, weights: Floats, said: Floats) -> None:
+    """Do the same with closenesses, (K, n, LANES), that are known."""
+    K, n, _ = close.shape
+    room = np.empty((4, LANES), np.float32)
+    bits = room.view(np.int32)
+    for k in range(K):
         for i in range(n):
-            _compare(units[k, i], directions, room, close)
-            more = share[k, i]
-            for lane in range(LANES):
-                values[lane] = close[lane] * more + _FLOOR
-            _logarithms(values, bits, mantissas, mantissa_bits, logarithms)
-            evidence, near = said[0, i], said[1, i]
-            for lane in range(LANES):
-                evidence[lane] += logarithms[lane] * weight[lane]
-                near[lane] += close[lane] * weight[lane]
+            _add(close[k, i], share[k, i], weights[k], room, bits, said[0, i], said[1, i])

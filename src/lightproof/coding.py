@@ -96,11 +96,24 @@ def _places(numbers: Sequence[tuple[Ints, Ints]], n_patches: int, n_first: int) 
     return [np.array(view, np.int64).reshape(-1, 2) for view in rows]
 
 
-def bits_apart(codes: Array, asked: Array) -> Counts:
-    """How many bits of each code differ from one asked about, (N, words) and (words,) -> (N,), uint16."""
-    apart = np.empty(len(codes), np.uint16)
-    _count_all(codes, asked, apart)
-    return apart
+def bits_apart(codes: Array, asked: Array) -> tuple[Counts, Ints]:
+    """How many bits of codes differ from one asked about.
+
+    Parameters
+    ----------
+    codes : ndarray of shape (N, words)
+    asked : ndarray of shape (words,)
+
+    Returns
+    -------
+    apart : ndarray of shape (N,), uint16
+        In how many bits each code differs.
+    counts : ndarray of shape (bits + 1,)
+        How many codes differ in so many bits.
+    """
+    apart, counts = np.empty(len(codes), np.uint16), np.zeros(64 * len(asked) + 1, np.int64)
+    _count_all(codes, asked, apart, counts)
+    return apart, counts
 
 
 def least_apart(first: Array, rest: Array, rows: Ints, asked: Array) -> Counts:
@@ -130,8 +143,9 @@ def _set_bits(vectors: Array, usual: Floats, places: Ints, codes: Array) -> None
             length = np.sqrt(square)
             for place in range(len(places)):
                 number, bit = places[place, 0], places[place, 1] + k
-                if np.float32(vector[number]) > usual[k, number] * length:
-                    codes[i, bit >> 6] |= np.uint64(1) << np.uint64(bit & 63)
+                # No branch: which way it goes is anybody's guess, and guessing wrong takes longer than the rest.
+                larger = np.uint64(np.float32(vector[number]) > usual[k, number] * length)
+                codes[i, bit >> 6] |= larger << np.uint64(bit & 63)
 
 
 @compiled
@@ -145,12 +159,13 @@ def _count(word: np.uint64) -> np.uint64:
 
 
 @compiled
-def _count_all(codes: Array, asked: Array, apart: Counts) -> None:
+def _count_all(codes: Array, asked: Array, apart: Counts, counts: Ints) -> None:
     for row in range(len(codes)):
         code, total = codes[row], np.uint64(0)
         for i in range(len(asked)):
             total += _count(code[i] ^ asked[i])
         apart[row] = total
+        counts[total] += 1
 
 
 @compiled

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import cached_property, update_wrapper
 from types import FunctionType
-from typing import Any, Generic, ParamSpec, TypeVar
+from typing import Any, Generic, Literal, ParamSpec, TypeVar, cast
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -24,8 +24,9 @@ class Compiled(Generic[P, R]):
     same result to the last bit.
     """
 
-    def __init__(self, loop: Callable[P, R]) -> None:
+    def __init__(self, loop: Callable[P, R], written_out: bool = False) -> None:
         self._loop = loop
+        self._inline: Literal["always", "never"] = "always" if written_out else "never"
         update_wrapper(self, loop)
 
     def __call__(self, *arguments: P.args, **keywords: P.kwargs) -> R:
@@ -50,8 +51,10 @@ class Compiled(Generic[P, R]):
     def _compiled(self, keep: bool) -> Callable[..., Any]:
         from numba import njit
 
-        found: Callable[..., Any] = njit(self._with_others(keep), cache=keep, nogil=True, error_model="numpy")
-        return found
+        return cast(
+            Callable[..., Any],
+            njit(self._with_others(keep), cache=keep, nogil=True, error_model="numpy", inline=self._inline),
+        )
 
     def _with_others(self, keep: bool) -> Callable[..., Any]:
         """Return the function with the machine code of others where it calls them."""
@@ -64,3 +67,11 @@ class Compiled(Generic[P, R]):
 def compiled(loop: Callable[P, R]) -> Compiled[P, R]:
     """Let a function run as machine code."""
     return Compiled(loop)
+
+
+def written_out(loop: Callable[P, R]) -> Compiled[P, R]:
+    """Let a function run as machine code, written out in each loop that calls it.
+
+    There the compiler sees that the arrays it is given do not overlap, and need not ask each time.
+    """
+    return Compiled(loop, written_out=True)

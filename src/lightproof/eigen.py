@@ -12,7 +12,7 @@ from typing import Final
 
 import numpy as np
 
-from lightproof.compiled import compiled
+from lightproof.compiled import compiled, written_out
 from lightproof.types import Array, Floats
 
 SWEEPS: Final = 5
@@ -119,7 +119,7 @@ def _make_diagonal(entry: Floats, vector: Floats, sweeps: int) -> None:
                     _turn(vector[p, i], vector[q, i], cosine, sine)
 
 
-@compiled
+@written_out
 def _choose_turn(first: Floats, second: Floats, between: Floats, cosine: Floats, sine: Floats) -> None:
     r"""Take the smaller angle that makes ``between`` 0, and make it so.
 
@@ -141,7 +141,7 @@ def _choose_turn(first: Floats, second: Floats, between: Floats, cosine: Floats,
         between[k] = 0
 
 
-@compiled
+@written_out
 def _turn(one: Floats, other: Floats, cosine: Floats, sine: Floats) -> None:
     for k in range(len(cosine)):
         before = one[k]

@@ -16,7 +16,7 @@ from typing import Final, TypeAlias
 
 import numpy as np
 
-from lightproof.closeness import FLOOR, closeness, summed_evidence, unit_vectors
+from lightproof.closeness import FLOOR, closeness, summed_evidence, unit_vectors, usual_evidence
 from lightproof.enrolled import Enrolled, Side
 from lightproof.processes import in_threads
 from lightproof.types import Floats, Ints
@@ -146,8 +146,7 @@ def _evidence_of_view(vectors: Floats, people: Side, cohort: Side) -> Evidence:
 
 def _evidence_of_block(vectors: Floats, people: Side, cohort: Side) -> Evidence:
     K, units = vectors.shape[1], unit_vectors(vectors)
-    usual = _usual(units, cohort)
-    made_up, _ = summed_evidence(units, cohort.blocks, usual, cohort.weights)
+    usual, made_up = usual_evidence(units, cohort.blocks, cohort.weights)
     known, near = summed_evidence(units, people.blocks, usual, people.weights)
     return Evidence(known / K, made_up / K, 1 - near / K)
 

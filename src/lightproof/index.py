@@ -26,8 +26,8 @@ FEWEST: Final = 4096
 SHARE: Final = 256
 """and one in so many of all."""
 
-CANDIDATES: Final = 64
-"""People who are compared in earnest."""
+CANDIDATES: Final = 512
+"""People who are compared in earnest, at most."""
 
 NOBODY: Final = -1
 
@@ -69,11 +69,13 @@ class _Segment:
         self.holes += len(rows)
         return len(rows)
 
-    def first_look(self, asked: Array) -> Counts:
-        apart = bits_apart(self.first[: self.used], asked)
+    def first_look(self, asked: Array) -> tuple[Counts, Ints]:
+        apart, counts = bits_apart(self.first[: self.used], asked)
         if self.holes:
-            apart[self.people[: self.used] == NOBODY] = FARTHEST
-        return apart
+            nobody = self.people[: self.used] == NOBODY
+            counts -= np.bincount(apart[nobody], minlength=len(counts))
+            apart[nobody] = FARTHEST
+        return apart, counts
 
     def second_look(self, asked: Array, seen: Counts, limit: int) -> Found:
         rows = np.flatnonzero(seen <= limit)
@@ -163,10 +165,8 @@ class CodeIndex:
         """How many codes differ in so many bits of the first look, (bits + 1,), and by how many each code does."""
         cut = asked[: self._shape[0]]
         looks = in_threads(lambda segment: segment.first_look(cut), self._segments)
-        counts = np.zeros(64 * len(cut) + 1, np.int64)
-        for apart in looks:
-            counts += np.bincount(apart, minlength=len(counts))[: len(counts)]
-        return counts, looks
+        nothing = np.zeros(64 * len(cut) + 1, np.int64)
+        return np.sum([nothing, *(counts for _, counts in looks)], axis=0), [apart for apart, _ in looks]
 
     def second_look(self, asked: Array, looks: Sequence[Counts], limit: int, most: int) -> Found:
         """Find the nearest among those that a first look found to differ in no more bits than a limit."""

@@ -33,6 +33,7 @@ from lightproof.evidence import (
 from lightproof.images import Images, refuse_blank
 from lightproof.people import spans_of_samples
 from lightproof.placing import Placer
+from lightproof.processes import one_core
 from lightproof.settings import FEATURE_SETTINGS, GALLERIES, check_settings, plain
 from lightproof.subspaces import PatchSpans, SharedSpan
 from lightproof.types import Array, Floats
@@ -49,7 +50,7 @@ as far as eyes that were found are off. More of them bring strangers nearer, and
 FACES: Final = 8
 """Faces whose features after all moves are in memory together."""
 
-PIXELS: Final = 50_000
+PIXELS: Final = 55_000
 """Pixels of the faces whose templates are made together: so many stay in the processor's cache."""
 
 TOGETHER: Final = 6
@@ -237,7 +238,8 @@ class Matcher:
         return self.said(Asked(vectors, lights, 1), people)
 
     def _asked(self, images: Images) -> Asked:
-        return Asked(self._moved(images), lights_of(images), len(MOVES))
+        with one_core():
+            return Asked(self._moved(images), lights_of(images), len(MOVES))
 
     def _evidence(self, vectors: Views, people: Enrolled) -> Evidence:
         return evidence_of(vectors, people, self.cohort)

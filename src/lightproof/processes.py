@@ -70,6 +70,35 @@ def _threads() -> ThreadPoolExecutor:
     return ThreadPoolExecutor(2)
 
 
+@contextmanager
+def one_core() -> Iterator[None]:
+    """Keep the library behind NumPy's matrix products from taking other cores meanwhile.
+
+    Its threads turn in circles for some 20 ms after a product, to be there for the next, and so hold up work in threads
+    that comes after it. What is set is set for the whole process. So only one thread at a time sets it, and back;
+    another one has it anyway, or at worst is held up.
+    """
+    if not _SETTING.acquire(blocking=False):
+        yield
+        return
+    try:
+        with _libraries().limit(limits=1, user_api="blas"):
+            yield
+    finally:
+        _SETTING.release()
+
+
+_SETTING: Final = threading.Lock()
+
+
+@cache
+def _libraries() -> Any:
+    """Find the libraries that are loaded, once: NumPy's is, and looking for all takes a millisecond."""
+    from threadpoolctl import ThreadpoolController
+
+    return ThreadpoolController()
+
+
 if hasattr(os, "register_at_fork"):
     # Threads do not come along when a process is forked.
     os.register_at_fork(after_in_child=_threads.cache_clear)

@@ -92,10 +92,16 @@ def light_directions(faces: Array) -> Floats:
 def _likest(vectors: Floats) -> Floats:
     """Average the directions of the likest renderings of each face, (n, 224) -> (n, 2)."""
     bank = _bank()
-    far = bank.squares - 2 * (vectors @ bank.faces.T) + np.sum(vectors**2, axis=1, keepdims=True)
-    far = np.maximum(far, 1e-9)
+    # In place, step by step: far is what most of the time goes into.
+    far = vectors @ bank.faces.T
+    far *= 2
+    np.subtract(bank.squares, far, out=far)
+    far += np.sum(vectors**2, axis=1, keepdims=True)
+    np.maximum(far, 1e-9, out=far)
     nearest = far.min(axis=1, keepdims=True)
-    x, y, z = (np.exp((nearest - far) / (REACH * nearest)) @ bank.lights).T
+    like = np.subtract(nearest, far, out=far)
+    like /= REACH * nearest
+    x, y, z = (np.exp(like, out=like) @ bank.lights).T
     directions = np.degrees(np.stack([np.arctan2(x, z), np.arctan2(y, np.hypot(x, z))], axis=1))
     return np.where(nearest > LEAST_LIKENESS, np.nan, directions)
 

@@ -43,6 +43,9 @@ def read_grey(
         In rows, writable, and nobody else's.
     """
     contents, where = contents_of(source, where)
+    bare = pnm.bare_grey(contents, where, most_pixels)
+    if bare is not None:
+        return bare
     try:
         with quiet():
             return _decoded(contents, where, most_pixels)
@@ -66,9 +69,6 @@ def _decoded(contents: bytes, where: str, most: int | None) -> NDArray[np.uint8]
     if kind == "WEBP":
         check_size(*webp.size_of(contents), contents, where, most)
     if kind == "PPM":
-        bare = pnm.bare_grey(contents, where, most)
-        if bare is not None:
-            return bare
         contents = pnm.without_comments(contents, where)
     with Image.open(Stream(contents), formats=[kind]) as image:
         check_size(*image.size, contents, where, most)
