@@ -12,7 +12,9 @@ import pytest
 from lightproof.datasets import Crowd
 from lightproof.errors import BadParameter, UnknownPerson
 from lightproof.evaluation import evaluate_within
-from lightproof.gallery import Gallery, crowd_name, make_gallery, register
+from lightproof.gallery import Gallery, comparing, crowd_name, make_gallery, register
+from lightproof.gallery.answers import Candidate
+from lightproof.gallery.register import steps as in_steps
 from lightproof.store import Store, sqlite
 from tests.conftest import ROOT
 
@@ -260,3 +262,20 @@ def test_people_with_several_photos_are_found_by_any_of_them(copied, crowd, many
         gallery.enroll("Zoe", [crowd.faces(np.array([9001]))[0], lit])
         assert gallery.identify(mildly_lit(crowd, 9001)).name == "Zoe"
         assert gallery.identify(lit).name == "Zoe"
+
+
+@pytest.mark.parametrize(("one_in", "steps"), [(1e6, 1), (1e4, 2), (2.5, 2), (1.5, 3)])
+def test_ever_more_people_are_compared_until_one_of_them_may_be_it(monkeypatch, one_in, steps):
+    best = Candidate(score=0.5, one_in=one_in, lead=1.0, distance=0.5, name="Ada")
+    monkeypatch.setattr(comparing, "candidates", lambda *_: [best])
+    taken = []
+    people = (taken.append(step) or step for step in ("the 8 nearest", "64", "512"))
+    assert comparing.best_candidates(None, people, None, None, 1) == [best]
+    assert len(taken) == steps
+
+
+@pytest.mark.parametrize(("count", "cut"), [(5, [5]), (8, [8]), (60, [8, 52]), (512, [8, 56, 448])])
+def test_the_nearest_people_come_in_steps_and_nobody_is_left_out(count, cut):
+    some = list(in_steps(list(range(count))))
+    assert [len(step) for step in some] == cut
+    assert [person for step in some for person in step] == list(range(count))

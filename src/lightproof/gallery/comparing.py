@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
 from difflib import get_close_matches
 from typing import Final
@@ -19,8 +20,9 @@ from lightproof.store import check_name
 from lightproof.strangers import check_far, leads, score_of
 from lightproof.types import Floats
 
-CLEAR: Final = 1e5
-"""Where one in so many strangers would match as well, nobody else is looked for."""
+ENOUGH: Final = (1e5, 2.0)
+"""Where one in so many strangers would match as well as the best of the people compared with first, or of the next,
+nobody else is looked for."""
 
 
 def far_asked(owner: str, far: float | None, known: Calibration) -> float:
@@ -46,9 +48,9 @@ def best_candidates(
 ) -> list[Candidate]:
     """Compare a face with ever more people, until somebody is clearly it or there is nobody left; the best first."""
     found: list[Candidate] = []
-    for people in steps:
+    for people, enough in zip(steps, (*ENOUGH, math.inf), strict=False):
         found = candidates(asked, people, matcher, known, most)
-        if found and found[0].one_in >= CLEAR:
+        if found and found[0].one_in >= enough:
             break
     return found
 

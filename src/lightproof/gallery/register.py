@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Iterator, Sequence, Set
 from dataclasses import dataclass, field, replace
+from itertools import pairwise
 from threading import Lock
 from typing import Final
 
@@ -14,7 +15,7 @@ from lightproof.enrolled import RIVALS, Enrolled, Template
 from lightproof.errors import BadGallery
 from lightproof.gallery.taking import Way, lights_of
 from lightproof.gallery.templates import decode, decode_all
-from lightproof.index import CodeIndex
+from lightproof.index import CANDIDATES, CodeIndex
 from lightproof.matcher import Asked
 from lightproof.store import NewPhoto, Person, Store, View
 from lightproof.types import Array
@@ -22,8 +23,8 @@ from lightproof.types import Array
 SMALL: Final = 1000
 """Up to so many people everybody's template is in memory, and everybody is compared with."""
 
-FIRST: Final = 8
-"""People found by their codes who are compared with first; the others only where none of these is clearly it."""
+STEPS: Final = (8, 64)
+"""People found by their codes who are compared with first, and next; the others only where none of these may be it."""
 
 SPARE: Final = 8
 """Rivals beyond those that are needed: somebody may be left out of a comparison. With them they fill a block."""
@@ -107,7 +108,7 @@ class Register:
             if self._people is not None:
                 people = self._people
             else:
-                near = {person for some in asked for person in self._nearest(some)}
+                near = {person for some in asked for person in self._nearest(some, STEPS[-1])}
                 people = self._beside_rivals(self._rivals(), near, including)
         return people if without is None else people.removing(without)
 
@@ -130,12 +131,12 @@ class Register:
         assert crowd.laid_out is not None
         return crowd.laid_out
 
-    def _nearest(self, asked: Asked) -> list[int]:
-        """Numbers of the people whose codes are nearest to any of some photos, the nearest first."""
+    def _nearest(self, asked: Asked, most: int = CANDIDATES) -> list[int]:
+        """Numbers of the people, so many at most, whose codes are nearest to each of some photos, the nearest first."""
         crowd, coder = self._crowd, self._way.matcher.coder
         assert crowd is not None
         photos = coder.of_asked(asked.vectors, asked.moves)
-        return [person for photo in photos for person in crowd.index.search(photo).people.tolist()]
+        return [person for photo in photos for person in crowd.index.search(photo, most).people.tolist()]
 
     def _beside_rivals(self, people: Enrolled, numbers: Set[int], including: Iterable[str]) -> Enrolled:
         with self._store.reading() as view:
@@ -206,8 +207,9 @@ def beside(people: Enrolled, others: Iterable[tuple[str, Template]], way: Way) -
 
 
 def steps(near: Sequence[int]) -> Iterator[Sequence[int]]:
-    """Cut a list of the nearest people in two: those who are compared with first, and those only if need be."""
-    yield from (some for some in (near[:FIRST], near[FIRST:]) if some)
+    """Cut a list of the nearest people: those who are compared with first, and those only if need be."""
+    edges = (0, *STEPS, len(near))
+    yield from (near[start:end] for start, end in pairwise(edges) if near[start:end])
 
 
 def templates_in(
