@@ -6,6 +6,7 @@ import os
 import signal
 from types import SimpleNamespace
 
+import numpy as np
 import pytest
 from distributed import WorkerPlugin
 
@@ -19,7 +20,6 @@ from tests.gallery.people import new, state
 @pytest.fixture
 def small_pieces(monkeypatch):
     monkeypatch.setattr(sifting, "TOGETHER", 5)
-    monkeypatch.setattr(folders, "TOGETHER", 5)
     monkeypatch.setattr(sifting, "READ", 7)
     monkeypatch.setattr(sifting, "LOOKED_UP", 40)
     monkeypatch.setattr(folders, "COMMITTED", 2)
@@ -178,10 +178,14 @@ def lock_one_file(module):
     room.contents_of = locked
 
 
-@pytest.mark.parametrize("module", ["reading", "taking"])
-def test_a_file_that_only_a_worker_cannot_read_is_said_and_not_remembered(on_workers, address, album, tmp_path, module):
+@pytest.mark.parametrize(("module", "known"), [("reading", ["Zoe"]), ("taking", ["Zoe"]), ("taking", [])])
+def test_a_file_that_only_a_worker_cannot_read_is_said_and_not_remembered(
+    on_workers, address, album, tmp_path, module, known
+):
     on_workers(lock_one_file, module)
     with new(tmp_path / "many.gallery") as gallery:
+        for name in known:  # a gallery that knows nobody does not have files read before they are worked on
+            gallery.enroll(name, [np.random.default_rng(0).integers(0, 256, (96, 84)).astype(np.uint8)])
         report = gallery.enroll_folder(album, cropped=True, cluster=address)
         said = "002/4.pgm must be a file that every worker can read; got Permission denied."
         assert (report.enrolled, [why for name, why in report.refused if name == "002/4.pgm"]) == (79, [said])

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 
+import numpy as np
 import pytest
 
 from lightproof.errors import BadParameter, DatasetMissing
@@ -230,9 +231,11 @@ def test_a_copy_of_a_refused_file_is_refused_for_the_same_reason(gallery, folder
     assert (retried.known, retried.refused, retried.refused_before) == (6, first.refused, [])
 
 
-@pytest.mark.parametrize("looked_up", [1, 480])
+@pytest.mark.parametrize("looked_up", [0, 1, 480])
 def test_a_copy_is_told_of_alike_however_many_files_are_looked_up_at_once(gallery, folder, monkeypatch, looked_up):
-    monkeypatch.setattr(sifting, "LOOKED_UP", looked_up)
+    if looked_up:  # where the gallery knows nothing, nothing is looked up
+        gallery.enroll("Dora", [np.random.default_rng(0).integers(0, 256, (96, 84)).astype(np.uint8)])
+    monkeypatch.setattr(sifting, "LOOKED_UP", looked_up or 1)
     monkeypatch.setattr(sifting, "TOGETHER", 1)
     monkeypatch.setattr(folders, "COMMITTED", 1)
     for name in ("Ada/bad.png", "Cleo/bad.png"):

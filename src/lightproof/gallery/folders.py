@@ -11,14 +11,14 @@ from typing import Final
 from lightproof.cluster import Cluster, crew_of
 from lightproof.crew import Crew, Task
 from lightproof.datasets.folder import ENDINGS
-from lightproof.errors import BadLabels, DatasetMissing
+from lightproof.errors import BadImage, BadLabels, DatasetMissing
 from lightproof.gallery.belonging import Picture
 from lightproof.gallery.filing import Desk, follow_files, remove_missing
 from lightproof.gallery.progress import Progress
 from lightproof.gallery.reading import check_visible
-from lightproof.gallery.sifting import TOGETHER, FolderReport, Piece, Plan, Refused, Work
-from lightproof.gallery.taking import Made, Way, check_parameters, killing, make, refusal_of
-from lightproof.pixels import in_one_line
+from lightproof.gallery.sifting import FolderReport, Piece, Plan, Refused, Work, together
+from lightproof.gallery.taking import Made, Way, check_parameters, hash_of, killing, make, refusal_of
+from lightproof.pixels import contents_of, in_one_line
 from lightproof.store import Store, check_name
 from lightproof.store.names import storable
 
@@ -142,7 +142,7 @@ def enroll(
         report = FolderReport(ignored=plan.ignored, dry_run=dry_run)
         work = Work(store, plan, way, report, crew)
         desk = Desk(store, way, report, work.moves, work.unread)
-        _write_all(desk, progress(_one_by_one(_stream(work.pieces(), way, plan, crew)), len(plan.files)))
+        _write_all(desk, progress(_one_by_one(_stream(work, way, plan, crew)), len(plan.files)))
     work.settle_twins(desk.refused)
     # Who works ahead meets what cannot be read earlier; the report is the same.
     report.refused.sort()
@@ -165,13 +165,14 @@ def _write_all(desk: Desk, stream: Iterable[Made | None]) -> None:
     desk.take(waiting)
 
 
-def _stream(pieces: Iterable[Piece], way: Way, plan: Plan, crew: Crew) -> Iterator[tuple[Made, int]]:
+def _stream(work: Work, way: Way, plan: Plan, crew: Crew) -> Iterator[tuple[Made, int]]:
     task = Task(
         do=partial(_made, way=way, folder=plan.folder, top=plan.top),
         parts=_single_photos,
         lost=partial(_lost, way=way, folder=plan.folder),
     )
-    return crew.each(task, pieces, -(-len(plan.files) // TOGETHER))
+    for made, settled in crew.each(task, work.pieces(), -(-len(plan.files) // together(way))):
+        yield work.sifted(made), settled
 
 
 def _made(piece: Piece, way: Way, folder: str, top: str) -> tuple[Made, int]:
@@ -188,6 +189,11 @@ def _single_photos(piece: Piece) -> list[Piece]:
 def _lost(piece: Piece, deaths: int, way: Way, folder: str) -> tuple[Made, int]:
     """Refuse a photo over which every worker dies, and remember it: they should not die again."""
     [job], settled = piece
+    try:
+        # It is not opened as a picture here, only summed up.
+        job = job._replace(hash=job.hash or hash_of(contents_of(job.path, job.source)[0]))
+    except BadImage as mistake:
+        return Made({}, {}, [], [(job, str(mistake))]), settled
     reason = str(killing(in_one_line(job.source), deaths))
     return Made({}, {}, [refusal_of(job, way, folder, reason)], []), settled
 

@@ -11,13 +11,16 @@ from lightproof.crew import Crew
 from lightproof.errors import DuplicatePhoto
 from lightproof.gallery.belonging import Belonging, Picture
 from lightproof.gallery.reading import READ, Read, reading, why_unread
-from lightproof.gallery.taking import Job, Way
+from lightproof.gallery.taking import Job, Made, Way
 from lightproof.pixels import in_one_line
-from lightproof.store import Refusal, Store
+from lightproof.store import NewPhoto, Refusal, Store
 from lightproof.store.names import storable
 
 TOGETHER: Final = 48
-"""Photos that are worked on in one go."""
+"""Faces that are worked on in one go."""
+
+PHOTOGRAPHS: Final = 12
+"""Photographs, in which faces must be found first: no worker should have many left when the others are done."""
 
 LOOKED_UP: Final = 480
 """Photos that the store is asked about in one question."""
@@ -93,6 +96,9 @@ class Plan(NamedTuple):
 class Work:
     """Reads what each file holds, and leaves out what need not be done.
 
+    Where the gallery knows nothing yet, all of it has to be done: then files are not read before they are worked on,
+    and only those that hold the same as another one are left out, afterwards.
+
     Parameters
     ----------
     store : Store
@@ -126,22 +132,51 @@ class Work:
         self.sources: dict[str, str] = {}
         self._before: dict[str, Refusal] = {}
         self._twins: list[Job] = []
+        there = store.counts()
+        self._is_new = not (there.photos or there.refused)
 
     def pieces(self) -> Iterator[Piece]:
         """Yield files to be worked on, and how many files that settles; a person's files stay together if they fit."""
         waiting: list[Job] = []
         settled = 0
-        files = iter(zip(self._plan.files, self._read_all(), strict=True))
-        while block := list(islice(files, LOOKED_UP)):
-            jobs = self._new(block)
-            settled += len(block) - len(jobs)
-            for own in _by_person(jobs):
-                if waiting and len(waiting) + len(own) > TOGETHER:
+        most = together(self._way)
+        for jobs, others in self._blocks():
+            settled += others
+            for own in _by_person(jobs, most):
+                if waiting and len(waiting) + len(own) > most:
                     yield waiting, settled + len(waiting)
                     waiting, settled = [], 0
                 waiting += own
         if waiting or settled:
             yield waiting, settled + len(waiting)
+
+    def _blocks(self) -> Iterator[tuple[list[Job], int]]:
+        """Yield files to be worked on, many at a time, and how many others there are between them."""
+        if self._is_new:
+            unread = (Job(file.folder, file.source, file.path, "") for file in self._plan.files)
+            while some := list(islice(unread, LOOKED_UP)):
+                yield some, 0
+            return
+        files = iter(zip(self._plan.files, self._read_all(), strict=True))
+        while block := list(islice(files, LOOKED_UP)):
+            jobs = self._new(block)
+            yield jobs, len(block) - len(jobs)
+
+    def sifted(self, made: Made) -> Made:
+        """Leave out of what was made what came of files that hold the same as one before, where that shows only now."""
+        if not self._is_new:
+            return made
+        own = {name: [one for one in theirs if self._is_first(name, one)] for name, theirs in made.photos.items()}
+        refused = [one for one in made.refused if self._is_first(one.person or "", one)]
+        spans = {name: span for name, span in made.spans.items() if len(own[name]) == len(made.photos[name])}
+        return Made({name: theirs for name, theirs in own.items() if theirs}, spans, refused, made.unread)
+
+    def _is_first(self, person: str, found: NewPhoto | Refusal) -> bool:
+        job = Job(person, found.source or "", "", found.hash)
+        if self.seen.setdefault(job.hash, job) is job:
+            return True
+        self._twins.append(job)
+        return False
 
     def _read_all(self) -> Iterator[Read]:
         files = self._plan.files
@@ -225,8 +260,13 @@ def _refused_too(job: Job, refusal: Refusal) -> Refused:
     return Refused(name, name + reason.removeprefix(other) if reason.startswith(other) else reason)
 
 
-def _by_person(jobs: Sequence[Job]) -> Iterator[list[Job]]:
-    """Jobs of one person, no more than are worked on in one go."""
+def together(way: Way) -> int:
+    """How many files are worked on in one go."""
+    return TOGETHER if way.cropped else PHOTOGRAPHS
+
+
+def _by_person(jobs: Sequence[Job], most: int) -> Iterator[list[Job]]:
+    """Jobs of one person, so many at most."""
     for _, group in groupby(jobs, key=lambda job: job.person):
         own = list(group)
-        yield from (own[start : start + TOGETHER] for start in range(0, len(own), TOGETHER))
+        yield from (own[start : start + most] for start in range(0, len(own), most))

@@ -144,7 +144,7 @@ def _light(template: Template) -> str | None:
     if not template.lights:
         return None
     azimuth, elevation = template.lights[0]
-    return json.dumps({"azimuth": round(azimuth, 1), "elevation": round(elevation, 1)})
+    return f'{{"azimuth": {round(azimuth, 1)}, "elevation": {round(elevation, 1)}}}'
 
 
 def light_of(note: str | None, place: str) -> tuple[float, float] | None:
@@ -174,7 +174,7 @@ def _png(image: Array) -> bytes:
 
 
 class Job(NamedTuple):
-    """A file to be enrolled: whose folder it lies in, its place in the folder, and the file itself."""
+    """A file to be enrolled: whose it is, its place in the folder, the file, and its hash; empty if not read before."""
 
     person: str
     source: str
@@ -218,7 +218,8 @@ def make(jobs: Iterable[Job], way: Way, folder: str) -> Made:
         except MissingExtra:  # no fault of the photo
             raise
         except UserError as mistake:
-            refused.append(refusal_of(job, way, folder, str(mistake)))
+            known = job._replace(hash=job.hash or hash_of(contents))
+            refused.append(refusal_of(known, way, folder, str(mistake)))
     photos: dict[str, list[NewPhoto]] = {}
     made = photos_of([face for _, face in faces], way)
     for (job, _), photo in zip(faces, made, strict=True):

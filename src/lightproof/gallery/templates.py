@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import struct
 from collections.abc import Iterable, Sequence
 from typing import Any, Final
 
@@ -38,13 +39,13 @@ def parameters_of(settings: dict[str, Any]) -> str:
 
 def encode(template: Template) -> bytes:
     """Write a template of whole numbers: its level, and for each view the directions, then how strong each is."""
-    return np.array(template.level, "<f4").tobytes() + b"".join(map(_encode_spans, template.spans))
+    return struct.pack("<f", template.level) + b"".join(map(_encode_spans, template.spans))
 
 
 def _encode_spans(spans: PatchSpans) -> bytes:
     strengths = np.diagonal(spans.coordinates, axis1=1, axis2=2)
-    shape = np.array(spans.own.shape, "<u4").tobytes()
-    return shape + spans.own.astype("i1").tobytes() + strengths.astype("<f2").tobytes()
+    shape = struct.pack("<3I", *spans.own.shape)
+    return shape + spans.own.astype("i1", copy=False).tobytes() + strengths.astype("<f2", copy=False).tobytes()
 
 
 def decode(written: bytes, matcher: Matcher, place: str) -> Template:

@@ -50,9 +50,9 @@ def check_kind(owner: str, name: str, value: object, kind: type | UnionType) -> 
 
 
 def _row(record: NewPhoto | Refusal, kinds: dict[str, type | UnionType]) -> dict[str, Any]:
-    row = {field: getattr(record, field) for field in kinds}
+    row = {}
     for field, kind in kinds.items():
-        check_kind(type(record).__name__, field, row[field], kind)
-        if isinstance(row[field], str):
-            row[field] = storable(row[field])
+        value = getattr(record, field)
+        check_kind(type(record).__name__, field, value, kind)
+        row[field] = storable(value) if isinstance(value, str) else value
     return row

@@ -115,7 +115,7 @@ class Statements(View):
     def _touch(self, persons: list[int]) -> None:
         """Mark people as changed by this revision; their joint template is of the photos before."""
         news = {"revision": self._next, "span": None}
-        self._each(persons, lambda some: update(people).where(people.c.id.in_(some)).values(news))
+        self._each(persons, lambda some: update(people).where(self._one_of(people.c.id, some)).values(news))
 
     def _each(self, values: Sequence[T], make: Callable[[Sequence[T]], Executable]) -> int:
         """Change rows whose column is among many values, some values at a time."""

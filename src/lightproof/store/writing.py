@@ -75,7 +75,7 @@ class Change(Statements):
                 raise BadParameter("replace_templates", "made", f"photos of {person.name!r}", row["hash"])
             news = {key: row[key] for key in ("parameters", "template", "light")}
             self._do(update(photos).where(photos.c.hash == row["hash"]).values(news))
-        self._each([row["hash"] for row in rows], _without_codes)
+        self._each([row["hash"] for row in rows], self._without_codes)
         self._insert_codes({row["hash"]: row["code"] for row in rows}, {row["hash"]: person.id for row in rows})
         if rows:
             self._touch([person.id])
@@ -131,7 +131,7 @@ class Change(Statements):
         ids = self.ids_of(gone.values())
         # The joint templates are made of the photos that go.
         self._erase_people(ids.values())
-        self._each(list(gone), lambda some: delete(photos).where(photos.c.hash.in_(some)))
+        self._each(list(gone), lambda some: delete(photos).where(self._one_of(photos.c.hash, some)))
         left = exists(select(photos.c.id).where(photos.c.person == people.c.id))
         question = select(people.c.id, people.c.name).where(~left)
         empty = dict(self._among(question, people.c.id, ids.values(), (int, str)))
@@ -153,7 +153,7 @@ class Change(Statements):
     def remember_refusals(self, refusals: Iterable[Refusal]) -> int:
         """Remember photos that could not be enrolled, in place of what was known of them; return how many."""
         rows = {row["hash"]: row for row in map(refusal_row, refusals)}
-        self._each(list(rows), lambda some: delete(refused).where(refused.c.hash.in_(some)))
+        self._each(list(rows), lambda some: delete(refused).where(self._one_of(refused.c.hash, some)))
         if rows:
             self._do(insert(refused), list(rows.values()))
         return len(rows)
@@ -186,7 +186,7 @@ class Change(Statements):
         new_codes = {key: row.pop("code") for key, row in rows.items()}
         self._insert(photos, [{**row, "person": ids[row["person"]], "added": day} for row in rows.values()])
         self._insert_codes(new_codes, {key: ids[row["person"]] for key, row in rows.items()})
-        self._each(list(rows), lambda some: delete(refused).where(refused.c.hash.in_(some)))
+        self._each(list(rows), lambda some: delete(refused).where(self._one_of(refused.c.hash, some)))
 
     def _insert_codes(self, new: Mapping[str, bytes | None], persons: Mapping[str, int]) -> None:
         """Add the codes of photos, by hash, that have one."""
@@ -199,15 +199,15 @@ class Change(Statements):
 
     def _delete_people(self, numbers: Sequence[int]) -> None:
         """Delete people who have no photos any more; whoever follows the gallery hears of it."""
-        if self._each(numbers, lambda some: delete(people).where(people.c.id.in_(some))):
+        if self._each(numbers, lambda some: delete(people).where(self._one_of(people.c.id, some))):
             self._do(insert(gone), [{"person": number, "revision": self._next} for number in numbers])
 
     def _drop_refusals(self, column: ColumnElement[Any], values: Sequence[str]) -> int:
         question = select(refused.c.hash, refused.c.person, refused.c.source, refused.c.reason)
         for row in self._among(question, column, values, (str, (str, type(None)), str, str)):
             self._erase(*row)
-        return self._each(values, lambda some: delete(refused).where(column.in_(some)))
+        return self._each(values, lambda some: delete(refused).where(self._one_of(column, some)))
 
-
-def _without_codes(hashes: Sequence[str]) -> Executable:
-    return delete(codes).where(codes.c.photo.in_(select(photos.c.id).where(photos.c.hash.in_(hashes))))
+    def _without_codes(self, hashes: Sequence[str]) -> Executable:
+        theirs = select(photos.c.id).where(self._one_of(photos.c.hash, hashes))
+        return delete(codes).where(codes.c.photo.in_(theirs))
