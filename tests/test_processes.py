@@ -60,18 +60,27 @@ except KeyboardInterrupt:
     assert (*asking.communicate(timeout=60), asking.returncode) == ("", "", 130)
 
 
-def test_an_interrupt_while_they_are_started_is_not_lost():
-    asking = start("""
+@pytest.mark.parametrize("threads", [0, 1])
+def test_an_interrupt_while_they_are_started_is_not_lost_nor_breaks_it_off(threads):
+    # Who has another thread is interrupted through that one, as with the threads of matrix products.
+    asking = start(
+        f"""
+import threading
+for _ in range({threads}): threading.Thread(target=time.sleep, args=(60,), daemon=True).start()
+"""
+        + """
 def work():
     for i in range(3):
         if i == 1: os.kill(0, signal.SIGINT)
+        if i == 1: print("going on")
         yield delayed(time.sleep)(0.1)
 try:
     for _ in in_processes(work(), 2): pass
 except KeyboardInterrupt:
     sys.exit(130)
-""")
-    assert (*asking.communicate(timeout=60), asking.returncode) == ("", "", 130)
+"""
+    )
+    assert (*asking.communicate(timeout=60), asking.returncode) == ("going on\n", "", 130)
 
 
 def test_who_stops_early_is_not_warned():
