@@ -286,6 +286,8 @@ def test_a_zip_that_lies_or_is_locked_does_no_harm(visit, service, tmp_path):
     locked[listed + 8] |= 1
     (tmp_path / "locked.zip").write_bytes(locked)
     page = visit("enroll")
+    # Before the service has said what it takes, the page cannot tell that a photo is too large.
+    expect(page.locator("#about")).to_contain_text("preset")
     page.set_input_files("#bulk-zip", tmp_path / "locked.zip")
     expect(page.locator("#bulk-trouble")).to_contain_text("encrypted")
     for file, why in (("bomb.zip", "are taken at most"), ("lie.zip", "Larger than a photo may be")):
