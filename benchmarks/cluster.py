@@ -156,7 +156,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as top:
         Crowd(rendered, 3000, 1).write(Path(top, "faces"))
         Crowd(rendered, 200, 1).write(Path(top, "few faces"))
-        write_photographs(Path(top, "photographs"), 400)
+        write_photographs(Path(top, "photographs"), 600)
         write_photographs(Path(top, "few photographs"), 20)
         for name, cropped in (("faces", True), ("photographs", False)):
             folder, few = Path(top, name), Path(top, f"few {name}")

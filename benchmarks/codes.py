@@ -49,7 +49,7 @@ def measure(faces: FaceSet, preset: str) -> Iterator[list[str]]:
     for start in range(0, len(asked), FACES):
         query = matcher.ask(faces.images[asked[start : start + FACES]])
         for bits in coder.of_asked(query.vectors, query.moves):
-            looks[FIRST].append(-bits_apart(first, bits[0, : coder.n_first]).astype(float))
+            looks[FIRST].append(-bits_apart(first, bits[0, : coder.n_first])[0].astype(float))
             looks[SECOND].append(-least_apart(first, rest, np.arange(len(codes)), bits).astype(float))
         looks["exact evidence"] += list(matcher.said(query, people).people)
     azimuth, elevation = (np.radians(angles[asked]) for angles in (faces.azimuths, faces.elevations))

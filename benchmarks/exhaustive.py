@@ -1,21 +1,27 @@
 """The exhaustive exact search: every photo against every template of a gallery, in all cores, one pass over the file.
 
 It is what the answers of a large gallery are held against: each person's evidence comes from the same loops, but nobody
-is left out, and the people are read as the gallery keeps them.
+is left out, and the people are read as the gallery keeps them. With a guess for each photo it takes a third of the
+time: who cannot be better than the guess, by :mod:`benchmarks.bounds`, is not compared to the end. What it finds is the
+same.
 """
 
 from __future__ import annotations
 
+import hashlib
+import os
 import time
 from collections.abc import Sequence, Set
 from concurrent.futures import ProcessPoolExecutor
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from multiprocessing import get_context
-from typing import Final, NamedTuple
+from pathlib import Path
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 
+from benchmarks.bounds import bounds, laid_wide, reach_of
 from lightproof.agreement import mutual_agreement
 from lightproof.enrolled import Enrolled, drawn_by_lot
 from lightproof.evidence import Evidence, joined_evidence
@@ -23,41 +29,73 @@ from lightproof.gallery import Gallery
 from lightproof.gallery.answers import mark
 from lightproof.gallery.taking import lights_of
 from lightproof.gallery.templates import decode_all
-from lightproof.matcher import FACES
+from lightproof.matcher import FACES, Asked, Matcher
 from lightproof.store import View
 from lightproof.strangers import Strangers, leads
 from lightproof.types import Array, Floats
 
-PEOPLE: Final = 512
+PEOPLE: Final = 4096
 """People compared with at a time: their templates are read and laid out once for all photos."""
 
 
-class Said(NamedTuple):
-    """What photos say for one person each: taxed evidence, distances, and who it is."""
+class Best(NamedTuple):
+    """Who matches each photo best, by taxed evidence; nobody has no name."""
 
     evidence: Floats
     distances: Floats
     names: list[str]
 
 
-class Part(NamedTuple):
-    """What photos say for some people: for the best of them, and for those whom others are measured against."""
+@dataclass
+class Part:
+    """Who matches photos best among some people."""
 
-    best: Said
-    rivals: dict[str, Said]
-    cohort: Floats
-    seconds: float
+    best: Best
+    done: int = 0
+    seconds: float = 0.0
+
+    @classmethod
+    def of(cls, n: int) -> Part:
+        """Start with nobody."""
+        return cls(Best(np.full(n, -np.inf, np.float32), np.zeros(n, np.float32), [""] * n))
+
+    def write(self, file: Path) -> None:
+        """Keep it, to go on from there."""
+        with open(file.with_suffix(".new"), "wb") as stream:
+            state = np.array([self.done, self.seconds])
+            np.savez(stream, allow_pickle=False, state=state, **self.best._asdict())
+        os.replace(file.with_suffix(".new"), file)
+
+    @classmethod
+    def read(cls, file: Path) -> Part:
+        """Read what :meth:`write` kept."""
+        with np.load(file) as kept:
+            best = Best(kept["evidence"], kept["distances"], kept["names"].tolist())
+            return cls(best, int(kept["state"][0]), float(kept["state"][1]))
 
 
 class Told(NamedTuple):
-    """Who it is, with which score, and at what cost a photo, in seconds."""
+    """Who it is, with which score, and at what cost a photo: seconds in which all cores were busy with it.
+
+    One in ``one_in`` strangers would match as well.
+    """
 
     names: list[str]
     scores: Floats
+    one_in: Floats
     seconds: float
 
 
-def search(place: str, images: Array, jobs: int = 2) -> Told:
+class Group(NamedTuple):
+    """Some photos that are compared together: what is laid out of people serves all of them."""
+
+    rows: slice
+    asked: Asked
+
+
+def search(
+    place: str, images: Array, jobs: int = 2, keep: Path | None = None, guesses: Sequence[str] | None = None
+) -> Told:
     """Compare photos, (n, h, w), with everybody in a gallery.
 
     Parameters
@@ -65,78 +103,131 @@ def search(place: str, images: Array, jobs: int = 2) -> Told:
     place : str
     images : ndarray of shape (n, h, w)
     jobs : int
-        Processes, each with a part of the people.
+        Processes, each with a part of the people; 1 is this one.
+    keep : Path, optional
+        A folder where what is done is kept, to go on from there after an interrupt.
+    guesses : sequence of str, optional
+        Somebody enrolled for each photo. Whoever cannot be better is not compared to the end; the answer is the same,
+        whatever the guess, and found faster if it is good.
     """
     with Gallery.open(place, create=False) as gallery:
-        people, n_people, known = gallery.sample(), gallery.follow(), gallery.calibration()
-        strangers = known.among(n_people, mutual_agreement(people))
-        drawn = {str(people.names[i]) for i in drawn_by_lot(people.lots, len(people))}
+        people, known = gallery.sample(), gallery.calibration()
+        strangers = known.among(gallery.follow(), mutual_agreement(people))
+        drawn = people.of(drawn_by_lot(people.lots, len(people)))
+        groups = grouped(images, gallery.matcher)
+        begun = time.process_time()
+        rivals = joined_evidence([gallery.matcher.said(group.asked, drawn) for group in groups])
+        seconds = time.process_time() - begun
+        least = least_of(gallery, groups, guesses) if guesses else None
+        # Another state of the gallery would have other answers; with guesses the time is another one.
+        key = hashlib.blake2b(images.tobytes() + str((gallery.store.revision(), guesses)).encode(), digest_size=8)
         with gallery.store.reading() as view:
             edges = np.linspace(0, max(view.changed(-1)[0]), jobs + 1).astype(int).tolist()
-    with ProcessPoolExecutor(jobs, mp_context=get_context("spawn")) as pool:
-        work = [pool.submit(_part, place, images, range(a + 1, b + 1), drawn) for a, b in pairwise(edges)]
-        parts = [piece.result() for piece in work]
-    # Without starting the processes: a search that goes on for hours does not count it either.
-    seconds = max(part.seconds for part in parts)
-    found = [_told(parts, i, strangers) for i in range(len(images))]
-    return Told([name for name, _ in found], np.array([score for _, score in found]), seconds / len(images))
+    names = {str(name) for name in drawn.names}
+    ranges = [range(a + 1, b + 1) for a, b in pairwise(edges)]
+    files = [keep and keep / f"{Path(place).stem}-{key.hexdigest()}-{part.start}.npz" for part in ranges]
+    work = [(place, images, *each, names, least) for each in zip(ranges, files, strict=True)]
+    parts = _in_processes(work) if jobs > 1 else [best_of(*piece) for piece in work]
+    found = [_told([part.best for part in parts], i, rivals, drawn, strangers) for i in range(len(images))]
+    # The time of the processor, not that on the clock: something else may have run beside it for hours.
+    seconds = (seconds + sum(part.seconds for part in parts)) / jobs
+    who, scores, one_in = zip(*found, strict=True)
+    return Told(list(who), np.array(scores), np.array(one_in), seconds / len(images))
 
 
-def _told(parts: Sequence[Part], i: int, strangers: Strangers) -> tuple[str, float]:
-    """Name the best match of one photo, and its score."""
-    rivals = [said for part in parts for said in part.rivals.values()]
-    best = max((part.best for part in parts), key=lambda said: float(said.evidence[i]))
-    said = [*rivals, best] if best.names[i] else rivals
-    row = Evidence(np.array([[float(each.evidence[i]) for each in said]], np.float32), parts[0].cohort[i : i + 1])
-    ahead = leads(row)[0]
-    winner = said[int(ahead.argmax())]
-    return winner.names[i], mark(float(ahead.max()), float(winner.distances[i]), strangers).score
+def _in_processes(work: Sequence[tuple[Any, ...]]) -> list[Part]:
+    with ProcessPoolExecutor(len(work), mp_context=get_context("spawn")) as pool:
+        return [piece.result() for piece in [pool.submit(best_of, *piece) for piece in work]]
 
 
-def _part(place: str, images: Array, numbers: range, drawn: Set[str]) -> Part:
-    n, none = len(images), [""] * len(images)
-    best = Said(np.full(n, -np.inf, np.float32), np.zeros(n, np.float32), none)
-    rivals: dict[str, Said] = {}
+def grouped(images: Array, matcher: Matcher) -> list[Group]:
+    """Make photos ready, some at a time."""
+    rows = [slice(i, i + FACES) for i in range(0, len(images), FACES)]
+    return [Group(some, matcher.ask(images[some])) for some in rows]
+
+
+def least_of(gallery: Gallery, groups: Sequence[Group], guesses: Sequence[str]) -> Floats:
+    """What the best match of each photo says at least: what the guess does, shape (n,)."""
+    least = np.empty(len(guesses), np.float32)
+    with gallery.store.reading() as view:
+        for rows, asked in groups:
+            names = list(guesses[rows])
+            people = _read(gallery, view, list(view.ids_of(set(names)).values()))
+            said = gallery.matcher.said(asked, people).people
+            least[rows] = [said[i, people.names.index(name)] for i, name in enumerate(names)]
+    return least
+
+
+def best_of(
+    place: str, images: Array, numbers: range, file: Path | None, others: Set[str], least: Floats | None
+) -> Part:
+    """Find who matches photos best among the people of some numbers, but for those who are compared elsewhere.
+
+    Parameters
+    ----------
+    place : str
+    images : ndarray of shape (n, h, w)
+    numbers : range
+    file : Path, optional
+        Where what is done is kept.
+    others : set of str
+        Who is not compared here.
+    least : ndarray of shape (n,), optional
+        What the best match is known to say; whoever cannot reach it need not be compared to the end.
+    """
+    part = Part.read(file) if file and file.exists() else Part.of(len(images))
     with Gallery.open(place, create=False) as gallery, gallery.store.reading() as view:
-        matcher = gallery.matcher
-        # Several photos at a time: what is laid out of people serves all of them.
-        asked = [matcher.ask(images[i : i + FACES]) for i in range(0, n, FACES)]
-        cohort = np.zeros((n, len(matcher.cohort)), np.float32)
-        begun = time.perf_counter()
-        for start in range(0, len(numbers), PEOPLE):
+        groups = grouped(images, gallery.matcher)
+        reach = [reach_of(group.asked, gallery.matcher) for group in groups] if least is not None else []
+        for start in range(part.done, len(numbers), PEOPLE):
+            begun = time.process_time()
             people = _read(gallery, view, numbers[start : start + PEOPLE])
-            if len(people):
-                said = joined_evidence([matcher.said(each, people) for each in asked])
-                rivals |= _rivals(said, people, drawn)
-                _keep_better(best, said, people, drawn)
-                cohort = said.cohort
-        return Part(best, rivals, cohort, time.perf_counter() - begun)
+            people = people.of(np.flatnonzero([name not in others for name in people.names]))
+            wide = laid_wide(people) if reach and len(people) else None
+            for i, group in enumerate(groups):
+                some = people
+                if least is not None and wide is not None:
+                    some = _left(people, bounds(reach[i], wide), np.maximum(least, part.best.evidence)[group.rows])
+                if len(some):
+                    _keep_better(part.best, group.rows.start, gallery.matcher.said(group.asked, some), some)
+            part.done, part.seconds = start + PEOPLE, part.seconds + time.process_time() - begun
+            if file:
+                part.write(file)
+    return part
 
 
-def _rivals(said: Evidence, people: Enrolled, drawn: Set[str]) -> dict[str, Said]:
+def _left(people: Enrolled, most: Floats, least: Floats) -> Enrolled:
+    """Return those who may be better than what is known, by their bounds, (n, C)."""
+    return people.of(np.flatnonzero((most >= least[:, None]).any(axis=0)))
+
+
+def _keep_better(best: Best, first: int, said: Evidence, people: Enrolled) -> None:
+    """Put the best match of some photos among some people in place of a worse one."""
     assert said.distances is not None
-    count = len(said.people)
-    return {
-        str(name): Said(said.people[:, i].copy(), said.distances[:, i].copy(), [str(name)] * count)
-        for i, name in enumerate(people.names)
-        if name in drawn
-    }
+    for i, column in enumerate(said.people.argmax(axis=1)):
+        if said.people[i, column] > best.evidence[first + i]:
+            best.evidence[first + i], best.distances[first + i] = said.people[i, column], said.distances[i, column]
+            best.names[first + i] = str(people.names[column])
 
 
-def _keep_better(best: Said, said: Evidence, people: Enrolled, drawn: Set[str]) -> None:
-    """Put the best match among some people in place of a worse one."""
-    assert said.distances is not None
-    others = np.flatnonzero([name not in drawn for name in people.names])
-    if not len(others):
-        return
-    columns = others[said.people[:, others].argmax(axis=1)]
-    for i, column in enumerate(columns):
-        if said.people[i, column] > best.evidence[i]:
-            best.evidence[i], best.distances[i] = said.people[i, column], said.distances[i, column]
-            best.names[i] = str(people.names[column])
+def _told(
+    parts: Sequence[Best], i: int, rivals: Evidence, drawn: Enrolled, strangers: Strangers
+) -> tuple[str, float, float]:
+    """Name the best match of one photo, its score, and one in how many strangers would match as well."""
+    assert rivals.distances is not None
+    best = max(parts, key=lambda part: float(part.evidence[i]))
+    others = [best] if best.names[i] else []
+    names = [*map(str, drawn.names), *(one.names[i] for one in others)]
+    people = np.append(rivals.people[i], [one.evidence[i] for one in others]).astype(np.float32)
+    distances = np.append(rivals.distances[i], [one.distances[i] for one in others])
+    # Those drawn by lot come first: that is whom leads are measured against where no lots are told.
+    ahead = leads(Evidence(people[None], rivals.cohort[i : i + 1]))[0]
+    winner = int(ahead.argmax())
+    found = mark(float(ahead[winner]), float(distances[winner]), strangers)
+    return names[winner], found.score, found.one_in
 
 
-def _read(gallery: Gallery, view: View, numbers: range) -> Enrolled:
+def _read(gallery: Gallery, view: View, numbers: Sequence[int]) -> Enrolled:
     found = list(view.templates_of_people(numbers))
     templates = decode_all([photos[0].template for _, photos, _ in found], gallery.matcher, gallery.place)
     lit = (

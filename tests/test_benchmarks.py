@@ -7,13 +7,14 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from benchmarks import bulk, crowd, crowd_sheet, detectors, scale, views
+from benchmarks import bounds, bulk, crowd, crowd_sheet, detectors, exhaustive, scale, views
 from benchmarks.bench_recognizer import Faces, Ours, Textbook
 from benchmarks.run import measure
 from lightproof.datasets import Crowd, FaceSet, make_relit_faces
 from lightproof.datasets.crowd.sheet import COLUMNS, read_record
 from lightproof.datasets.yale_eyes import YALE_EYES
 from lightproof.faces.find import LOOKS
+from lightproof.gallery import crowd_name, make_gallery
 from lightproof.matcher import Matcher, preset_settings
 
 
@@ -180,13 +181,89 @@ def test_our_own_rows_find_faces_in_good_light(photos_extra, yale):
 
 
 def test_the_growth_of_a_gallery_is_measured_against_the_exhaustive_search(tmp_path):
-    row = scale.measure(tmp_path, 20, 2, 2, Crowd(seed=0), "fast", faiss=False)
+    size = scale.Size(tmp_path, 70, 5, Crowd(seed=0), "fast")
+    size.measure(faiss=False)
+    for light in scale.LIGHTS:
+        size.hold_against_exhaustive(light, 5, jobs=1)
+    row = size.row
     found = row["5 to 50"]
-    assert (row["people"], found["people"], found["same_percent"], found["same_score"]) == (20, 20, 100, True)
+    assert (row["people"], found["people"], found["asked"]) == (70, 70, 5)
+    assert (found["same"], found["same_answer"], found["same_score"], found["others"]) == (5, 5, True, [])
+    assert found["bounds_find_the_same"]
     assert found["times_faster"] == pytest.approx(found["exhaustive_ms"] / found["p50_ms"])
+    assert row["50 to 90"]["asked"] == 1
     assert row["change"]["found_at_once"]
     assert row["change"]["never_named_again"]
     assert row["change"]["bytes_left"] == 0
-    assert row["strangers"]["asked"] == 2
+    assert row["strangers"]["asked"] == 5
     assert len(scale.table([row]).lines) == 2
     assert scale.drawn([row]).startswith(b"\x89PNG")
+
+
+def test_answers_that_differ_from_those_of_the_exhaustive_search_are_counted():
+    row = {"names": ["a", "b", "c"], "scores": [1.0, 0.4, 0.1], "one_in": [1e6, 1e4, 2.0], "p50_ms": 10.0}
+    told = exhaustive.Told(["a", "x", "y"], np.array([1.0, 0.5, 0.1]), np.array([1e6, 1e5, 3.0]), 0.5)
+    full = exhaustive.Told(["a"], np.array([0.9]), np.array([1e6]), 2.0)
+    found = scale.compare(row, told, full, ["a", "b", "c"])
+    assert (found["same"], found["same_answer"], found["exhaustive_right"]) == (1, 2, 1)
+    assert (found["times_faster"], found["bounds_find_the_same"]) == (200, False)
+    assert [other["exhaustive_one_in"] for other in found["others"]] == [1e5, 3.0]
+
+
+@pytest.fixture(scope="module")
+def some_people(tmp_path_factory):
+    place = str(tmp_path_factory.mktemp("people") / "some.gallery")
+    make_gallery(place, 90, preset="fast")
+    return place
+
+
+def test_nobodys_evidence_exceeds_its_bound():
+    matcher, crowd = Matcher(preset_settings("fast")), Crowd(seed=3)
+    people = matcher.everybody(dict(enumerate(matcher.templates(crowd.faces(np.arange(70))))))
+    hard, blank = crowd.probes(np.arange(4), turn=5).images, np.zeros((1, 96, 84), np.uint8)
+    blank[0, 40:50, 30:50] = 200
+    asked = matcher.ask(np.concatenate([crowd.faces(np.arange(3)), hard, blank]))
+    said, most = (
+        matcher.said(asked, people).people,
+        bounds.bounds(bounds.reach_of(asked, matcher), bounds.laid_wide(people)),
+    )
+    assert most.shape == said.shape
+    assert (most >= said).all()
+    # It tells strangers from friends, too: no bound of a stranger is as good as what is said for the right person.
+    right = said[np.arange(3), np.arange(3)]
+    assert (np.sort(most[:3], axis=1)[:, -2] < right).all()
+
+
+@pytest.mark.parametrize("guess", [0, 60])
+def test_an_exhaustive_search_with_bounds_finds_the_same_whatever_the_guess(some_people, guess):
+    images = Crowd(seed=0).probes(np.arange(10, 21), turn=1).images
+    full = exhaustive.search(some_people, images)
+    told = exhaustive.search(some_people, images, jobs=1, guesses=[crowd_name(guess)] * len(images))
+    assert told.names == full.names
+    assert told.scores.tolist() == full.scores.tolist()
+    assert told.one_in.tolist() == full.one_in.tolist()
+    assert full.names[0] == crowd_name(10)
+
+
+def test_an_exhaustive_search_that_was_stopped_goes_on_where_it_was(some_people, tmp_path, monkeypatch):
+    images = Crowd().probes([3, 17]).images
+    monkeypatch.setattr(exhaustive, "PEOPLE", 8)
+    others = {crowd_name(5), crowd_name(12)}
+    whole = exhaustive.best_of(some_people, images, range(1, 21), None, others, None)
+    read, kept = exhaustive._read, tmp_path / "kept.npz"
+
+    def tired(gallery, view, numbers):
+        if numbers.start > 8 and not tired.rested:
+            raise KeyboardInterrupt
+        assert numbers.start > 8 or not kept.exists()
+        return read(gallery, view, numbers)
+
+    monkeypatch.setattr(exhaustive, "_read", tired)
+    tired.rested = False
+    with pytest.raises(KeyboardInterrupt):
+        exhaustive.best_of(some_people, images, range(1, 21), kept, others, None)
+    tired.rested = True
+    again = exhaustive.best_of(some_people, images, range(1, 21), kept, others, None)
+    assert again.best.names == whole.best.names
+    assert again.best.evidence.tolist() == whole.best.evidence.tolist()
+    assert again.best.distances.tolist() == whole.best.distances.tolist()

@@ -1,0 +1,184 @@
+"""What the evidence for a person cannot exceed: a bound that costs a third of the evidence itself.
+
+What a patch says is log(c / u + 0.2) with the closeness c = exp(-6 sqrt(1 - x)), where x is the part of the patch's
+square that lies in the span of the person, and u is usual. It is a convex function of x: -sqrt(1 - x) is, and so is
+what log(exp(.) + 0.2) makes of it. So between any two places it lies below the straight line through them, and
+everywhere below the largest of several such lines. A line takes one product and one sum where the evidence takes a
+root, an exponential and a logarithm.
+
+So an exhaustive search need not finish with whom the bound rules out, and still finds the best of all.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import cache
+from itertools import pairwise
+from typing import Any, Final, NamedTuple
+
+import numpy as np
+
+from lightproof.aggregate import SHARPNESS
+from lightproof.agreement import tax
+from lightproof.closeness import FLOOR, LANES, Blocks, unit_vectors, usual_evidence
+from lightproof.enrolled import Enrolled
+from lightproof.evidence import Evidence
+from lightproof.matcher import Asked, Matcher
+from lightproof.types import Array, Floats
+
+KNOTS: Final = ((0.0, 0.7, 0.86, 0.94, 1.0), (0.0, 0.4, 0.66, 0.85, 1.0))
+"""Places that the lines go through, in both views: where most strangers lie. With others the bound would be as true,
+but farther from the evidence."""
+
+ROWS: Final = 3
+"""Patches that are compared in one go; the moves of a photo are a multiple of it."""
+
+BLOCKS: Final = 4
+"""Blocks of people side by side."""
+
+WIDE: Final = BLOCKS * LANES
+
+ROUNDING: Final = 1e-3
+"""More than what is rounded in a bound and in the evidence."""
+
+
+class Reach(NamedTuple):
+    """Photos of which bounds are asked for.
+
+    Attributes
+    ----------
+    asked : Asked
+    units : list of ndarray of shape (K, n * moves, D filled up)
+        In each view.
+    lines : list of ndarray of shape (K, n * moves, lines, 2)
+        Where each line begins, and how steep it is.
+    cohort : ndarray of shape (n, Z)
+        What the photos say for the rendered people.
+    """
+
+    asked: Asked
+    units: list[Floats]
+    lines: list[Floats]
+    cohort: Floats
+
+
+def reach_of(asked: Asked, matcher: Matcher) -> Reach:
+    """Make photos ready for bounds."""
+    units = [unit_vectors(view) for view in asked.vectors]
+    sides = zip(units, matcher.cohort.views, strict=True)
+    found = [usual_evidence(view, side.blocks, side.weights) for view, side in sides]
+    lines = [_lines(usual, knots) for (usual, _), knots in zip(found, KNOTS, strict=True)]
+    cohort = np.sum([said / len(view) for view, (_, said) in zip(units, found, strict=True)], axis=0)
+    return Reach(asked, units, lines, cohort.reshape(-1, asked.moves, cohort.shape[1]).max(axis=1))
+
+
+class Wide(NamedTuple):
+    """People laid side by side for bounds: in each view codes, scales and weights of :data:`WIDE` of them at a time."""
+
+    people: Enrolled
+    views: list[list[tuple[Array, Floats, Floats]]]
+
+
+def laid_wide(people: Enrolled) -> Wide:
+    """Lay people out for bounds."""
+    return Wide(people, [list(_laid_wide(side.blocks, side.weights)) for side in people.views])
+
+
+def bounds(reach: Reach, wide: Wide) -> Floats:
+    """What the evidence of photos for each person cannot exceed, taxed, shape (n, C)."""
+    people, moves = wide.people, reach.asked.moves
+    views = zip(reach.units, reach.lines, wide.views, strict=True)
+    most = np.sum([_in_view(*view) for view in views], axis=0)[:, : len(people)] - people.levels
+    best = most.reshape(-1, moves, len(people)).max(axis=1)
+    return np.asarray(best - tax(Evidence(best, reach.cohort), reach.asked.lights, people) + ROUNDING)
+
+
+def _lines(usual: Floats, knots: tuple[float, ...]) -> Floats:
+    values = [np.log(np.exp(-SHARPNESS * np.sqrt(1 - x)) / usual + FLOOR) for x in knots]
+    lines = []
+    for (left, right), (low, high) in zip(pairwise(knots), pairwise(values), strict=True):
+        steepness = (high - low) / (right - left)
+        lines.append(np.stack([low - steepness * left, steepness], axis=-1))
+    return np.stack(lines, axis=2).astype(np.float32)
+
+
+def _in_view(units: Floats, lines: Floats, people: list[tuple[Array, Floats, Floats]]) -> Floats:
+    K, n, _ = units.shape
+    found = np.zeros((len(people), n, WIDE), np.float32)
+    for (codes, scales, weights), out in zip(people, found, strict=True):
+        _loop(*codes.shape[1:3])(units, codes, scales, lines, weights, out)
+    return np.asarray(found.swapaxes(0, 1).reshape(n, -1) / K)
+
+
+def _laid_wide(blocks: Blocks, weights: Floats) -> Iterator[tuple[Array, Floats, Floats]]:
+    """Lay some blocks side by side, (K, r, D, WIDE), (K, r, WIDE) and (K, WIDE); the last ones are filled up with 0."""
+    assert blocks.is_in_order, "nobody has come or gone since they were laid out"
+    for start in range(0, len(blocks.codes), BLOCKS):
+        part, own = slice(start, start + BLOCKS), weights[:, start * LANES : (start + BLOCKS) * LANES]
+        codes, scales = np.concatenate(blocks.codes[part], axis=-1), np.concatenate(blocks.scales[part], axis=-1)
+        yield _widened(codes), _widened(scales), _widened(own)
+
+
+def _widened(lanes: Array) -> Array:
+    whole = np.zeros((*lanes.shape[:-1], WIDE), lanes.dtype)
+    whole[..., : lanes.shape[-1]] = lanes
+    return whole
+
+
+@cache
+def _loop(R: int, D: int) -> Any:
+    """Make the loop for R directions of D numbers that adds the bounds of some people to ``out``, (n, WIDE).
+
+    It need not round as it is written, unlike the evidence: products and sums are taken in one.
+    """
+    from numba import njit
+
+    how: dict[str, Any] = {"fastmath": True, "nogil": True, "error_model": "numpy"}
+    room: dict[str, Any] = {}
+    exec(_squares_written_out(R, D), room)
+    squares = njit(room["squares"], **how)
+
+    @njit(**how)  # type: ignore[untyped-decorator]
+    def decode(codes: Array, scales: Floats, k: int, directions: Floats) -> None:
+        for r in range(R):
+            for d in range(D):
+                for lane in range(WIDE):
+                    directions[r, d, lane] = np.float32(codes[k, r, d, lane]) * scales[k, r, lane]
+
+    @njit(**how)  # type: ignore[untyped-decorator]
+    def add(x: Floats, row: int, lines: Floats, k: int, i: int, weights: Floats, out: Floats) -> None:
+        a0, a1, a2, a3 = lines[k, i, 0, 0], lines[k, i, 1, 0], lines[k, i, 2, 0], lines[k, i, 3, 0]
+        b0, b1, b2, b3 = lines[k, i, 0, 1], lines[k, i, 1, 1], lines[k, i, 2, 1], lines[k, i, 3, 1]
+        for lane in range(WIDE):
+            t = x[row, lane]
+            out[i, lane] += weights[k, lane] * max(max(a0 + b0 * t, a1 + b1 * t), max(a2 + b2 * t, a3 + b3 * t))
+
+    @njit(**how)  # type: ignore[untyped-decorator]
+    def loop(units: Floats, codes: Array, scales: Floats, lines: Floats, weights: Floats, out: Floats) -> None:
+        directions, x = np.empty((R, D, WIDE), np.float32), np.empty((ROWS, WIDE), np.float32)
+        for k in range(len(units)):
+            decode(codes, scales, k, directions)
+            for i in range(0, len(units[k]), ROWS):
+                squares(units, k, i, directions, x)
+                for row in range(ROWS):
+                    add(x, row, lines, k, i + row, weights, out)
+
+    return loop
+
+
+def _squares_written_out(R: int, D: int) -> str:
+    """Write the function that puts the squares of some patches in the spans of everybody into ``x``, (ROWS, WIDE).
+
+    With every number of a patch in a name of its own, sums stay in the processor; in a loop they would go to memory and
+    back.
+    """
+    text = ["def squares(units, k, i, directions, x):"]
+    text += [f"    u{row}_{d} = units[k, i + {row}, {d}]" for row in range(ROWS) for d in range(D)]
+    text += [f"    for lane in range({WIDE}):"]
+    for r in range(R):
+        text += [f"        a{d} = directions[{r}, {d}, lane]" for d in range(D)]
+        for row in range(ROWS):
+            text += [f"        s{row}_{r} = " + " + ".join(f"u{row}_{d} * a{d}" for d in range(D))]
+    for row in range(ROWS):
+        text += [f"        x[{row}, lane] = " + " + ".join(f"s{row}_{r} * s{row}_{r}" for r in range(R))]
+    return "\n".join(text)
