@@ -101,7 +101,7 @@ class Memory:
         """Count what is finished."""
         for piece in pieces:
             self.done += 1
-            if self.done == int(WARM * self.total):
+            if self.done == max(1, int(WARM * self.total)):
                 self.started = time.perf_counter()
             yield piece
 

@@ -13,7 +13,7 @@ import os
 import time
 from collections.abc import Sequence, Set
 from concurrent.futures import ProcessPoolExecutor
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import pairwise
 from multiprocessing import get_context
 from pathlib import Path
@@ -27,8 +27,7 @@ from lightproof.enrolled import Enrolled, drawn_by_lot
 from lightproof.evidence import Evidence, joined_evidence
 from lightproof.gallery import Gallery
 from lightproof.gallery.answers import mark
-from lightproof.gallery.taking import lights_of
-from lightproof.gallery.templates import decode_all
+from lightproof.gallery.register import by_name, templates_in
 from lightproof.matcher import FACES, Asked, Matcher
 from lightproof.store import View
 from lightproof.strangers import Strangers, leads
@@ -122,15 +121,18 @@ def search(
         # Another state of the gallery would have other answers; with guesses the time is another one.
         key = hashlib.blake2b(images.tobytes() + str((gallery.store.revision(), guesses)).encode(), digest_size=8)
         with gallery.store.reading() as view:
-            edges = np.linspace(0, max(view.changed(-1)[0]), jobs + 1).astype(int).tolist()
+            edges = np.linspace(0, view.last_number(), jobs + 1).astype(int).tolist()
     names = {str(name) for name in drawn.names}
     ranges = [range(a + 1, b + 1) for a, b in pairwise(edges)]
-    files = [keep and keep / f"{Path(place).stem}-{key.hexdigest()}-{part.start}.npz" for part in ranges]
+    files = [keep and keep / f"{Path(place).stem}-{key.hexdigest()}-{part.start}-{part.stop}.npz" for part in ranges]
     work = [(place, images, *each, names, least) for each in zip(ranges, files, strict=True)]
     parts = _in_processes(work) if jobs > 1 else [best_of(*piece) for piece in work]
     found = [_told([part.best for part in parts], i, rivals, drawn, strangers) for i in range(len(images))]
-    # The time of the processor, not that on the clock: something else may have run beside it for hours.
-    seconds = (seconds + sum(part.seconds for part in parts)) / jobs
+    for file in files:
+        if file:
+            file.unlink(missing_ok=True)
+    # The time of the processors, not that on the clock: something else may have run beside it for hours.
+    seconds = (seconds + sum(part.seconds for part in parts)) / (os.cpu_count() or 1)
     who, scores, one_in = zip(*found, strict=True)
     return Told(list(who), np.array(scores), np.array(one_in), seconds / len(images))
 
@@ -179,6 +181,8 @@ def best_of(
     with Gallery.open(place, create=False) as gallery, gallery.store.reading() as view:
         groups = grouped(images, gallery.matcher)
         reach = [reach_of(group.asked, gallery.matcher) for group in groups] if least is not None else []
+        if reach:
+            bounds(reach[0], laid_wide(gallery.sample()))  # what is compiled once is not counted
         for start in range(part.done, len(numbers), PEOPLE):
             begun = time.process_time()
             people = _read(gallery, view, numbers[start : start + PEOPLE])
@@ -228,10 +232,5 @@ def _told(
 
 
 def _read(gallery: Gallery, view: View, numbers: Sequence[int]) -> Enrolled:
-    found = list(view.templates_of_people(numbers))
-    templates = decode_all([photos[0].template for _, photos, _ in found], gallery.matcher, gallery.place)
-    lit = (
-        replace(each, lights=lights_of(photos, gallery.place))
-        for each, (_, photos, _) in zip(templates, found, strict=True)
-    )
-    return gallery.matcher.everybody({person.name: each for (person, _, _), each in zip(found, lit, strict=True)})
+    found = templates_in(view.templates_of_people(numbers), gallery.way, gallery.place)
+    return by_name((kept for _, kept in found), gallery.way)

@@ -185,6 +185,7 @@ def test_the_growth_of_a_gallery_is_measured_against_the_exhaustive_search(tmp_p
     size.measure(faiss=False)
     for light in scale.LIGHTS:
         size.hold_against_exhaustive(light, 5, jobs=1)
+    size.change()
     row = size.row
     found = row["5 to 50"]
     assert (row["people"], found["people"], found["asked"]) == (70, 70, 5)
@@ -196,6 +197,7 @@ def test_the_growth_of_a_gallery_is_measured_against_the_exhaustive_search(tmp_p
     assert row["change"]["never_named_again"]
     assert row["change"]["bytes_left"] == 0
     assert row["strangers"]["asked"] == 5
+    assert not list(tmp_path.glob("crowd-*.npz"))  # what was kept of finished searches
     assert len(scale.table([row]).lines) == 2
     assert scale.drawn([row]).startswith(b"\x89PNG")
 

@@ -6,7 +6,6 @@ import os
 import signal
 import subprocess
 import sys
-import threading
 import time
 
 import pytest
@@ -25,10 +24,10 @@ def mask(): return sorted(signal.pthread_sigmask(signal.SIG_BLOCK, ()))
 """
 
 
-def start(code: str) -> subprocess.Popen[str]:
+def start(code: str, **environment: str) -> subprocess.Popen[str]:
     return subprocess.Popen(
         [sys.executable, "-c", ASKING + code], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-        start_new_session=True,
+        start_new_session=True, env=os.environ | environment,
         preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # a shell's background job may ignore it
     )  # fmt: skip
 
@@ -60,19 +59,48 @@ except KeyboardInterrupt:
     assert (*asking.communicate(timeout=60), asking.returncode) == ("", "", 130)
 
 
+WITH_THREADS = """
+import threading
+from joblib.externals.loky.backend import popen_loky_posix
+
+for _ in range({threads}): threading.Thread(target=time.sleep, args=(60,), daemon=True).start()
+
+launch = popen_loky_posix.Popen._launch
+def interrupted(self, process):
+    os.kill(0, signal.SIGINT)
+    launch(self, process)
+    print("launched", flush=True)
+"""
+
+
 @pytest.mark.parametrize("threads", [0, 1])
 def test_an_interrupt_while_they_are_started_is_not_lost_nor_breaks_it_off(threads):
     # Who has another thread is interrupted through that one, as with the threads of matrix products.
     asking = start(
-        f"""
-import threading
-for _ in range({threads}): threading.Thread(target=time.sleep, args=(60,), daemon=True).start()
-"""
+        WITH_THREADS.format(threads=threads)
         + """
+popen_loky_posix.Popen._launch = interrupted
+try:
+    for _ in in_processes((delayed(time.sleep)(0.1) for _ in range(30)), 2): pass
+except KeyboardInterrupt:
+    sys.exit(130)
+"""
+    )
+    assert (*asking.communicate(timeout=60), asking.returncode) == ("launched\nlaunched\n", "", 130)
+
+
+@pytest.mark.parametrize("threads", [0, 1])
+@pytest.mark.parametrize("piece", [0, 1, 3])
+def test_an_interrupt_while_a_piece_is_made_is_heard_at_once(threads, piece):
+    asking = start(
+        WITH_THREADS.format(threads=threads)
+        + f"""
 def work():
-    for i in range(3):
-        if i == 1: os.kill(0, signal.SIGINT)
-        if i == 1: print("going on")
+    for i in range(30):
+        if i == {piece}:
+            os.kill(0, signal.SIGINT)
+            time.sleep(10)
+            print("deaf")
         yield delayed(time.sleep)(0.1)
 try:
     for _ in in_processes(work(), 2): pass
@@ -80,7 +108,7 @@ except KeyboardInterrupt:
     sys.exit(130)
 """
     )
-    assert (*asking.communicate(timeout=60), asking.returncode) == ("going on\n", "", 130)
+    assert (*asking.communicate(timeout=60), asking.returncode) == ("", "", 130)
 
 
 def test_who_stops_early_is_not_warned():
@@ -135,20 +163,35 @@ def test_matrix_products_take_one_core_while_somebody_wants_it_and_all_of_them_a
         assert blas_threads() == before
 
 
-def test_who_wants_one_core_beside_another_thread_leaves_setting_it_back_to_that(libraries):
-    before, inside, leave = blas_threads(), threading.Event(), threading.Event()
+@pytest.mark.skipif((os.cpu_count() or 1) < 2, reason="there is one core")
+def test_who_wants_one_core_beside_another_thread_leaves_setting_it_back_to_that():
+    # In a process of its own: what another test has set stays with the thread that set it.
+    asking = start(
+        """
+import threading
+import numpy
+from threadpoolctl import threadpool_info
+from lightproof.processes import one_core
 
-    def stay() -> None:
-        with one_core():
-            inside.set()
-            leave.wait()
+def threads(): print(*{library["num_threads"] for library in threadpool_info() if library["user_api"] == "blas"})
+inside, leave = threading.Event(), threading.Event()
 
-    other = threading.Thread(target=stay)
-    other.start()
-    inside.wait()
+def stay():
     with one_core():
-        assert blas_threads() == {1}
-    assert blas_threads() == {1}
-    leave.set()
-    other.join()
-    assert blas_threads() == before
+        inside.set()
+        leave.wait(60)
+
+other = threading.Thread(target=stay)
+threads()
+other.start()
+inside.wait(60)
+with one_core(): threads()
+threads()
+leave.set()
+other.join()
+threads()
+""",
+        OPENBLAS_NUM_THREADS="2",
+        MKL_NUM_THREADS="2",
+    )
+    assert asking.communicate(timeout=60) == ("2\n1\n1\n2\n", "")

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from functools import cache
+from itertools import islice
 from multiprocessing import resource_tracker
 from typing import Any, Final, TypeVar
 
@@ -47,11 +48,13 @@ def in_processes(work: Iterable[Piece], jobs: int, **how: Any) -> Iterator[Any]:
     """
     me = os.getpid()
     parallel = Parallel(n_jobs=jobs, pre_dispatch=WAITING, **{"return_as": "generator", **how})
-    stream = None
+    stream, hold = None, _Hold()
+    _stumble_quietly()
     try:
-        with _mask_kept():
-            # The processes start while the first pieces are handed out.
-            stream = parallel(_masked(delayed(_undisturbed)(me, *piece) for piece in work))
+        try:
+            stream = parallel(hold.around(delayed(_undisturbed)(me, *piece) for piece in work))
+        finally:
+            hold.end()
         for result in stream:  # noqa: UP028, it must not be closed before the last line
             yield result
     finally:
@@ -106,7 +109,6 @@ if hasattr(os, "register_at_fork"):
 
 def _end(stream: Any) -> None:
     """Drop what is not done; joblib would warn of it, and whoever stops knows."""
-    _stumble_quietly()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)
         if stream is not None:
@@ -142,44 +144,61 @@ def _keep_what_is_loaded() -> None:
     gc.freeze()
 
 
-def _masked(work: Iterable[Any]) -> Iterator[Any]:
-    """Let an interrupt wait from the first piece on; processes that are started now never get it."""
-    if hasattr(signal, "pthread_sigmask"):
+class _Hold:
+    """Keeps an interrupt waiting while processes are started: they are never to get it, nor to be broken off.
+
+    They start while the first pieces are handed out. Not held is the making of these pieces, which may take long.
+    """
+
+    def __init__(self) -> None:
+        self._thread, self._over = threading.get_ident(), not hasattr(signal, "pthread_sigmask")
+        self._mask: set[signal.Signals | int] | None = None
+        self._handler: Any = None
+        self._came = False
+
+    def around(self, work: Iterable[Any]) -> Iterator[Any]:
+        """Hold from each piece to the next."""
         # Not earlier: joblib starts a housekeeper before it asks for a piece, and that lifts the mask; so would this.
         resource_tracker.ensure_running()
-        signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
-    yield from work
+        source = iter(work)
+        while True:
+            self._let_go()
+            found = list(islice(source, 1))
+            self._hold()
+            if not found:
+                return
+            yield found[0]
 
+    def end(self) -> None:
+        """Hold no longer; an interrupt that waited comes now."""
+        self._let_go()
+        self._over = True
 
-@contextmanager
-def _mask_kept() -> Iterator[None]:
-    """Put back which signals may reach this thread; an interrupt that waited comes then."""
-    if not hasattr(signal, "pthread_sigmask"):
-        yield
-        return
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, ())
-    with _interrupt_put_off():
-        try:
-            yield
-        finally:
-            signal.pthread_sigmask(signal.SIG_SETMASK, before)
+    def _is_mine(self) -> bool:
+        # Later pieces are handed out by a thread of joblib's, which starts nothing.
+        return not self._over and threading.get_ident() == self._thread
 
+    def _hold(self) -> None:
+        if not self._is_mine() or self._mask is not None:
+            return
+        self._mask = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+        handler = signal.getsignal(signal.SIGINT)
+        # The mask is that of one thread: an interrupt may reach others, such as those for matrix products.
+        if threading.current_thread() is threading.main_thread() and callable(handler):
+            self._handler = handler
+            signal.signal(signal.SIGINT, self._remember)
 
-@contextmanager
-def _interrupt_put_off() -> Iterator[None]:
-    """Let an interrupt wait that reached another thread of this process, such as those for matrix products.
-
-    The mask is that of one thread. Python would break off the starting of a process, which then complains.
-    """
-    handler = signal.getsignal(signal.SIGINT)
-    if threading.current_thread() is not threading.main_thread() or not callable(handler):
-        yield
-        return
-    came: list[int] = []
-    signal.signal(signal.SIGINT, lambda number, _: came.append(number))
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGINT, handler)
-        if came:
+    def _let_go(self) -> None:
+        if not self._is_mine() or self._mask is None:
+            return
+        mask, self._mask = self._mask, None
+        signal.pthread_sigmask(signal.SIG_SETMASK, mask)
+        if self._handler is not None:
+            signal.signal(signal.SIGINT, self._handler)
+            self._handler = None
+        if self._came:
+            self._came = False
             signal.raise_signal(signal.SIGINT)
+
+    def _remember(self, *_: Any) -> None:
+        self._came = True

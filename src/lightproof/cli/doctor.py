@@ -37,10 +37,9 @@ EXTRAS: Final[dict[str, dict[str, str]]] = {
         "httptools": "httptools",
         "python-multipart": "python_multipart",
         "prometheus-client": "prometheus_client",
-        "threadpoolctl": "threadpoolctl",
     },
     "client": {"httpx2": "httpx2"},
-    "cluster": {"distributed": "distributed", "threadpoolctl": "threadpoolctl"},
+    "cluster": {"distributed": "distributed"},
     "deep": {"torch": "torch", "pytorchcv": "pytorchcv"},
 }
 """Packages of each extra, and the module that shows whether one works; ``photos`` has a package of weights besides."""

@@ -12,7 +12,7 @@ from lightproof.explain import Explanation, explain
 from lightproof.gallery import comparing, founding
 from lightproof.gallery.answers import Answer, Verification
 from lightproof.gallery.calibration import FAR, Calibration
-from lightproof.gallery.register import Register
+from lightproof.gallery.register import STEPS, Register
 from lightproof.gallery.taking import Face, Photo, Way, called, light_of, take, way_of
 from lightproof.matcher import FACES, Asked, Matcher
 from lightproof.store import Person, Store, check_name
@@ -100,9 +100,9 @@ class Asking:
         if other is not None:
             found = comparing.with_photo(face, other, self.matcher)
         elif person is not None:
-            query = self.matcher.ask([face.image])
-            people = self._register.near(query, including=[self._called(person)])
-            found = comparing.with_person(query, person, people, self.matcher, known)
+            # Beside those whom everybody is measured against nobody else counts.
+            people = self._register.near(including=[self._called(person)])
+            found = comparing.with_person(self.matcher.ask([face.image]), person, people, self.matcher, known)
         else:
             raise BadParameter("verify", "other", "given unless `person` is", other)
         return comparing.verdict(found, asked)
@@ -128,15 +128,21 @@ class Asking:
 
     def explain_face(self, face: Face, person: str | None = None, against: str | None = None) -> Explanation:
         """Show which patches of a face speak for somebody; see :meth:`explain`."""
-        named = [self._called(who) for who in (person, against) if who is not None]
-        query = self.matcher.ask([face.image])
-        people = self._register.near(query, including=named)
-        if not len(people):
-            raise UnknownPerson(person, [], what="The person")
         if person is None:
-            person = comparing.candidates(query, people, self.matcher, self.calibration(), 1)[0].name
+            person = self._best_match(face)
+        named = [self._called(who) for who in (person, against) if who is not None]
+        people = self._register.near(including=named)
         other = None if against is None else comparing.among(people, against)
         return explain(self.matcher, people, face.image, comparing.among(people, person), other)
+
+    def _best_match(self, face: Face) -> str:
+        """Name whom :meth:`identify` finds first, stranger or not."""
+        query = self.matcher.ask([face.image])
+        steps = self._register.in_steps(query)
+        found = comparing.best_candidates(query, steps, self.matcher, self.calibration(), 1)
+        if not found:
+            raise UnknownPerson(None, [], what="The person")
+        return found[0].name
 
     def people(self) -> list[Person]:
         """Return everybody enrolled, by name."""
@@ -151,13 +157,18 @@ class Asking:
         return self._register.near(*asked, including=including, without=without)
 
     def near_all(self, images: Array, including: Sequence[str] = ()) -> Enrolled:
-        """Return everybody worth comparing with any of many faces, (n, h, w), and these people."""
+        """Return everybody worth comparing with any of many faces, (n, h, w), and these people.
+
+        Of a large gallery those are fewer than an answer looks at where nobody matches: of thousands of faces all of
+        them would not fit into memory.
+        """
         if not self._register.is_large():
             return self.everybody()
         people = self.sample()
         for start in range(0, len(images), FACES):
             asked = self.matcher.ask(images[start : start + FACES])
-            people = people.joined(self.near(asked, including=including if start == 0 else ()))
+            some = self._register.near(asked, including=including if start == 0 else (), most=STEPS[-1])
+            people = people.joined(some)
         return people
 
     def sample(self) -> Enrolled:

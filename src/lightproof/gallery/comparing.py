@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 from difflib import get_close_matches
+from itertools import chain, repeat
 from typing import Final
 
 import numpy as np
@@ -48,7 +49,7 @@ def best_candidates(
 ) -> list[Candidate]:
     """Compare a face with ever more people, until somebody is clearly it or there is nobody left; the best first."""
     found: list[Candidate] = []
-    for people, enough in zip(steps, (*ENOUGH, math.inf), strict=False):
+    for people, enough in zip(steps, chain(ENOUGH, repeat(math.inf)), strict=False):
         found = candidates(asked, people, matcher, known, most)
         if found and found[0].one_in >= enough:
             break

@@ -61,6 +61,8 @@ class Desk:
                 photos, refused = _by_person(pieces), [refusal for made in pieces for refusal in made.refused]
                 late, known = self._make_room(change, photos)
                 self._write(change, pieces, photos)
+                refused, enrolled = _not_enrolled(change, refused)
+                known += enrolled
                 change.remember_refusals(refused)
                 new = photos.keys() - self._meant.keys() - set(self._news.values())
                 self._meant |= change.ids_of(new)
@@ -131,6 +133,13 @@ class Desk:
                 [whole] = joined([change.templates_of(person)], self.way, change.place)
             spans[person] = whole
         change.set_spans(spans)
+
+
+def _not_enrolled(change: Change, refused: Sequence[Refusal]) -> tuple[list[Refusal], int]:
+    """Leave out what somebody else has enrolled meanwhile, in another way; return the others, and how many it is."""
+    there = change.known_hashes({refusal.hash for refusal in refused})
+    left = [refusal for refusal in refused if refusal.hash not in there]
+    return left, len(refused) - len(left)
 
 
 def _by_person(pieces: Sequence[Made]) -> dict[str, list[NewPhoto]]:

@@ -87,7 +87,9 @@ class Register:
         with self._alone:
             return self._people if self._people is not None else self._rivals()
 
-    def near(self, *asked: Asked, including: Iterable[str] = (), without: str | None = None) -> Enrolled:
+    def near(
+        self, *asked: Asked, including: Iterable[str] = (), without: str | None = None, most: int | None = None
+    ) -> Enrolled:
         """Return those whom photos are to be compared with, by name.
 
         That is everybody in a small gallery. In a large one it is the people drawn by lot whom others are measured
@@ -102,13 +104,15 @@ class Register:
             People to be compared with in any case, where they are enrolled.
         without : str, optional
             Somebody who is to be left out, as if never enrolled.
+        most : int, optional
+            People who are nearest to one photo; by default as many as an answer looks at, at most.
         """
         self.follow()
         with self._alone:
             if self._people is not None:
                 people = self._people
             else:
-                near = {person for some in asked for person in self._nearest(some, STEPS[-1])}
+                near = {person for some in asked for person in self._nearest(some, most)}
                 people = self._beside_rivals(self._rivals(), near, including)
         return people if without is None else people.removing(without)
 
@@ -131,12 +135,13 @@ class Register:
         assert crowd.laid_out is not None
         return crowd.laid_out
 
-    def _nearest(self, asked: Asked, most: int = CANDIDATES) -> list[int]:
+    def _nearest(self, asked: Asked, most: int | None = None) -> list[int]:
         """Numbers of the people, so many at most, whose codes are nearest to each of some photos, the nearest first."""
         crowd, coder = self._crowd, self._way.matcher.coder
         assert crowd is not None
         photos = coder.of_asked(asked.vectors, asked.moves)
-        return [person for photo in photos for person in crowd.index.search(photo, most).people.tolist()]
+        found = (crowd.index.search(photo, most or CANDIDATES) for photo in photos)
+        return [person for each in found for person in each.people.tolist()]
 
     def _beside_rivals(self, people: Enrolled, numbers: Set[int], including: Iterable[str]) -> Enrolled:
         with self._store.reading() as view:
