@@ -182,7 +182,9 @@ def test_our_own_rows_find_faces_in_good_light(photos_extra, yale):
 
 def test_the_growth_of_a_gallery_is_measured_against_the_exhaustive_search(tmp_path):
     size = scale.Size(tmp_path, 70, 5, Crowd(seed=0), "fast")
-    size.measure(faiss=False)
+    size.make()
+    size.ask()
+    size.ask_others(faiss=False)
     for light in scale.LIGHTS:
         size.hold_against_exhaustive(light, 5, jobs=1)
     size.change()

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 
-from lightproof.closeness import FLOOR, LANES, closeness, lay_out, summed_evidence, unit_vectors
+from lightproof.closeness import FLOOR, LANES, closeness, lay_out, summed_evidence, unit_vectors, usual_evidence
 
 
 def people(rng, count, K=5, r=2, D=6):
@@ -54,6 +54,14 @@ def test_what_is_said_is_the_sum_of_weighed_logarithms(count, n, r, seed):
     expected = (np.log(close / usual[:, :, None] + FLOOR) * weights[:, None]).sum(axis=0)
     assert_allclose(said, expected, rtol=1e-4, atol=1e-2)
     assert_allclose(near, (close * weights[:, None]).sum(axis=0), rtol=2e-3)
+
+
+def test_what_is_usual_is_the_mean_closeness_and_said_with_it_to_the_last_bit(rng):
+    cohort, units = lay_out(people(rng, 60)), unit_vectors(photos(rng, 7))
+    weights = rng.uniform(0, 3, (5, 60)).astype(np.float32)
+    usual, said = usual_evidence(units, cohort, weights)
+    assert_array_equal(usual, closeness(units, cohort).mean(axis=2))
+    assert_array_equal(said, summed_evidence(units, cohort, usual, weights)[0])
 
 
 def test_nobody_depends_on_who_else_is_there_nor_on_the_place(rng):

@@ -10,6 +10,9 @@ import pytest
 
 from lightproof.errors import BadParameter, DatasetMissing
 from lightproof.gallery import Calibration, FolderReport, Refused, folders, sifting
+from lightproof.gallery.filing import Desk
+from lightproof.gallery.taking import Made
+from lightproof.store import Refusal
 from tests.gallery.people import NAMES, answers, enroll, face, new, png
 
 
@@ -214,6 +217,19 @@ def test_a_photo_that_somebody_else_enrolls_meanwhile_stays_theirs(gallery, fold
     assert kept(gallery)["Ben"] == ["Ben/1.png"]
     enrolled = {person.name: span for person, _, span in gallery.store.templates()}
     assert enrolled["Ben"] is None
+
+
+def test_what_somebody_else_enrolls_meanwhile_in_another_way_is_known_and_not_refused(gallery, folder):
+    gallery.enroll("Zoe", [folder / "Ben/0.png"], cropped=True)
+    [photo], parameters = gallery.store.photos("Zoe"), gallery.way.parameters
+    seen = [
+        Refusal(hash, "Ben", f"Ben/{name}.png", str(folder), parameters, "Ben must be a face; got none.")
+        for hash, name in ((photo.hash, 0), ("f" * 64, 1))
+    ]
+    report = FolderReport()
+    Desk(gallery.store, gallery.way, report, {}, set()).take([Made({}, {}, seen, [])])
+    assert (report.known, [refused.photo for refused in report.refused]) == (1, ["Ben/1.png"])
+    assert list(gallery.store.refusals()) == ["f" * 64]
 
 
 def test_a_copy_of_a_refused_file_is_refused_for_the_same_reason(gallery, folder):

@@ -160,6 +160,22 @@ def test_everything_else_is_answered_too(copied, probes, many, monkeypatch):
     assert some[2] == who
 
 
+def test_who_is_explained_is_who_is_found_first_also_of_a_stranger(made, probes, crowd, many):
+    images = [*probes.images[:4], *crowd.probes(np.arange(9000, 9012), turn=3).images]
+    with Gallery.open(made) as gallery:
+        found = [gallery.identify(image).candidates[0].name for image in images]
+        assert [gallery.explain(image).person for image in images] == found
+
+
+def test_what_calibrates_and_evaluates_looks_at_as_many_as_an_answer_does(made, crowd, many):
+    [image] = crowd.probes(np.array([9001])).images
+    with Gallery.open(made) as gallery:
+        asked = gallery.matcher.ask([image])
+        *_, last = gallery._register.in_steps(asked)
+        assert sorted(gallery.near(asked).names) == sorted(last.names)
+        assert len(last) < COUNT
+
+
 def test_a_name_that_nobody_has_is_told(copied, probes, many):
     with Gallery.open(copied) as gallery:
         with pytest.raises(UnknownPerson, match=r"got 'Nobody'\."):
