@@ -19,7 +19,7 @@ from lightproof.store import Store, sqlite
 from tests.conftest import ROOT
 
 COUNT = 260
-"""More than are drawn by lot and found together: 56, 8 to spare, and 100."""
+"""More than are drawn by lot and found together: 56, 8 to spare, and 60."""
 
 ASKED = np.arange(0, COUNT, 13)
 
@@ -50,7 +50,7 @@ def many(monkeypatch):
 
 def only_some_are_compared(monkeypatch):
     monkeypatch.setattr(register, "SMALL", 100)
-    monkeypatch.setattr(register, "CANDIDATES", 100)
+    monkeypatch.setattr(register, "CANDIDATES", 60)
     monkeypatch.setattr(register, "STEPS", (4, 16))
 
 

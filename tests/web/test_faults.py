@@ -119,7 +119,7 @@ def test_killed_at_any_moment_of_an_enroll_the_gallery_holds_what_was_acknowledg
                 interrupted += enroller.unsure
                 assert nursery.stdout.readline() == "dead\n"
                 check(empty, kept)
-            assert len(kept) >= TOGETHER
+            assert len(kept) >= TOGETHER / 5  # every fifth kill waits for one; a busy machine may add no other
             assert interrupted >= TOGETHER / 3  # most kills fell into the middle of something
         finally:
             nursery.kill()
