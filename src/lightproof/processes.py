@@ -158,8 +158,9 @@ class _Hold:
 
     def around(self, work: Iterable[Any]) -> Iterator[Any]:
         """Hold from each piece to the next."""
-        # Not earlier: joblib starts a housekeeper before it asks for a piece, and that lifts the mask; so would this.
-        resource_tracker.ensure_running()
+        if not self._over:
+            # Not earlier: joblib starts a housekeeper before it asks for a piece, and that lifts the mask; so would this.
+            resource_tracker.ensure_running()
         source = iter(work)
         while True:
             self._let_go()
