@@ -159,7 +159,7 @@ class _Hold:
     def around(self, work: Iterable[Any]) -> Iterator[Any]:
         """Hold from each piece to the next."""
         if not self._over:
-            # Not earlier: joblib starts a housekeeper before it asks for a piece, and that lifts the mask; so would this.
+            # Not earlier: joblib starts a housekeeper before it asks for a piece, which lifts the mask; so would this.
             resource_tracker.ensure_running()
         source = iter(work)
         while True:
