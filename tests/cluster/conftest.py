@@ -42,7 +42,7 @@ def workers() -> Iterator[distributed.Client]:
 @pytest.fixture
 def address(workers) -> str:
     """Where the scheduler of both workers is, when both are there."""
-    workers.wait_for_workers(2, timeout=60)
+    workers.wait_for_workers(2, timeout=180)
     return str(workers.scheduler.address)
 
 
@@ -51,7 +51,7 @@ def on_workers(workers, address):
     """Change something on the workers till the end of a test; one that is started again is not changed."""
     workers.run(_remember)
     yield workers.run
-    workers.wait_for_workers(2, timeout=60)
+    workers.wait_for_workers(2, timeout=180)
     workers.run(_restore)
 
 
