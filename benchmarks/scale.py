@@ -163,10 +163,11 @@ def change(place: str, crowd: Crowd) -> dict[str, Any]:
 
 
 def drop_from_memory(place: str) -> None:
-    """Let the operating system forget what it holds of a file, as just after it was started."""
-    os.sync()
-    with open(place, "rb") as stream:
-        os.posix_fadvise(stream.fileno(), 0, 0, os.POSIX_FADV_DONTNEED)
+    """Let the operating system forget what it holds of a file, as just after it was started, where it can be told."""
+    if hasattr(os, "posix_fadvise"):
+        os.sync()
+        with open(place, "rb") as stream:
+            os.posix_fadvise(stream.fileno(), 0, 0, os.POSIX_FADV_DONTNEED)
 
 
 def read_into_memory(place: str, step: int = 2**24) -> None:
