@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_array_equal
 
-from lightproof.coding import WORD, bits_apart, least_apart
+from lightproof.coding import WORD, bits_apart, bits_more, least_apart, spread
 from lightproof.matcher import Matcher
 from lightproof.settings import GALLERIES
 
@@ -33,6 +33,34 @@ def test_bits_are_counted_one_by_one(n, count, seed):
     apart, counts = bits_apart(codes, asked)
     assert apart.tolist() == [slow_count(code, asked) for code in codes]
     assert counts.tolist() == np.bincount(apart, minlength=WORD * len(asked) + 1).tolist()
+
+
+@given(st.integers(1, 20), st.integers(1, 7), st.integers(0, 4), st.integers(0, 10**6))
+def test_spread_codes_differ_in_as_many_bits(n, n_first, more, seed):
+    rng = np.random.default_rng(seed)
+    codes, asked = words(rng, n, n_first + more), words(rng, 1, n_first + more)[0]
+    whole, own = (np.concatenate(spread(some, n_first), axis=-1) for some in (codes, asked))
+    assert bits_apart(whole, own)[0].tolist() == bits_apart(codes, asked)[0].tolist()
+    looked_at = 2 * spread(asked, n_first)[0].size
+    first = bits_apart(np.ascontiguousarray(codes[:, :n_first]), asked[:n_first])[0]
+    assert bits_apart(np.ascontiguousarray(whole[:, :looked_at]), own[:looked_at])[0].tolist() == first.tolist()
+
+
+def test_a_glance_falls_on_every_other_bit():
+    bits = np.arange(2 * WORD)
+    codes = np.packbits(np.eye(2 * WORD, dtype=np.uint8), axis=1, bitorder="little").view(np.uint64)
+    glance, rest = spread(codes, 2)
+    assert (glance != 0).any(axis=1).tolist() == (bits % 2 == 0).tolist()
+    assert (rest != 0).any(axis=1).tolist() == (bits % 2 == 1).tolist()
+
+
+@given(st.integers(1, 40), st.integers(1, 4), st.integers(0, 3), st.integers(0, 150), st.integers(0, 10**6))
+def test_more_bits_are_counted_only_of_those_near_so_far(n, count, more, limit, seed):
+    rng = np.random.default_rng(seed)
+    codes, asked, seen = words(rng, n, count + more), words(rng, 1, count)[0], rng.integers(0, 150, n, np.uint16)
+    rows, apart = bits_more(codes, asked, seen, limit)
+    assert rows.tolist() == np.flatnonzero(seen <= limit).tolist()
+    assert apart.tolist() == [seen[row] + slow_count(codes[row, :count], asked) for row in rows]
 
 
 @given(st.integers(1, 30), st.integers(1, 4), st.integers(0, 4), st.integers(1, 9), st.integers(0, 10**6))

@@ -9,9 +9,10 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 
 from lightproof import index
-from lightproof.index import CodeIndex, Found, limit_of, nearest
+from lightproof.coding import spread
+from lightproof.index import CodeIndex, glance_limit, look_limit, nearest, together
 
-FIRST, WORDS = 2, 3
+FIRST, WORDS = 3, 5
 
 
 @pytest.fixture(autouse=True)
@@ -64,7 +65,7 @@ class Following(RuleBasedStateMachine):
         assert self.codes.n_people == len({person for person, _ in self.held})
 
 
-# Few codes are all looked at twice: so nothing is lost here.
+# Few codes are all looked at to the end: so nothing is lost here.
 TestFollowing = Following.TestCase
 TestFollowing.settings = settings(max_examples=30, stateful_step_count=12, deadline=None)
 
@@ -74,10 +75,10 @@ def test_what_was_removed_is_not_in_memory_any_more(rng):
     codes.add(range(40), own)
     codes.remove([7])
     for segment in codes._segments:
-        for held in (segment.first, segment.rest):
+        for held, part in zip((segment.glance, segment.rest), spread(own, FIRST), strict=True):
             rows = {row.tobytes() for row in held[: segment.used]}
-            assert own[7, :FIRST].tobytes() not in rows
-            assert own[7, FIRST:].tobytes() not in rows
+            assert part[7].tobytes() not in rows
+            assert segment is not codes._segments[0] or part[6].tobytes() in rows
 
 
 def test_room_is_given_back_once_half_of_it_holds_nobody(rng):
@@ -89,34 +90,46 @@ def test_room_is_given_back_once_half_of_it_holds_nobody(rng):
     assert found_by(codes, own[80:81], 1) == [(0, 80)]
 
 
-def test_only_the_better_part_of_the_first_look_is_looked_at_again(rng, monkeypatch):
+def test_only_the_better_part_of_each_look_is_looked_at_again(rng, monkeypatch):
     monkeypatch.setattr(index, "FEWEST", 4)
+    monkeypatch.setattr(index, "GLANCED", 5)
     codes, own = CodeIndex(FIRST, WORDS), words(rng, 200)
     codes.add(range(200), own)
     asked = own[3:4].copy()
-    counts, looks = codes.first_look(asked[0])
-    limit = limit_of(counts, len(codes))
-    kept = sum(int((look <= limit).sum()) for look in looks)
-    assert 4 <= kept < 40
+    counts, seen = codes.glance(asked[0])
     assert counts.sum() == 200
+    counts, left = codes.first_look(asked[0], seen, glance_limit(counts))
+    assert 20 <= counts.sum() == sum(len(part.rows) for part in left) < 80
+    limit = look_limit(counts, len(codes))
+    assert 4 <= sum(int((part.apart <= limit).sum()) for part in left) < 20
     assert found_by(codes, asked, 1) == [(0, 3)]
+
+
+def test_one_in_so_many_is_looked_at_again_when_there_are_many(monkeypatch):
+    monkeypatch.setattr(index, "FEWEST", 4)
+    counts = np.full(1000, 8)
+    # 8,000 codes: one in 256 is 31, within the first 4 of these counts; and 8 for each of them at a glance.
+    assert look_limit(counts, 8000) == 3
+    assert glance_limit(counts) == 30
 
 
 def test_pieces_find_together_what_one_index_finds(rng, monkeypatch):
     monkeypatch.setattr(index, "FEWEST", 10)
+    monkeypatch.setattr(index, "GLANCED", 3)
     own, people = words(rng, 300), rng.permutation(300) // 2
     whole, parts = CodeIndex(FIRST, WORDS), [CodeIndex(FIRST, WORDS) for _ in range(3)]
     whole.add(people, own)
     for i, part in enumerate(parts):
         part.add(people[people % 3 == i], own[people % 3 == i])
     for asked in words(rng, 20).reshape(10, 2, WORDS):
-        looks = [part.first_look(asked[0]) for part in parts]
-        limit = limit_of(sum(counts for counts, _ in looks), sum(map(len, parts)))
-        found = [part.second_look(asked, look, limit, 7) for part, (_, look) in zip(parts, looks, strict=True)]
-        together = Found(*(np.concatenate(column) for column in zip(*found, strict=True)))
+        glances = [part.glance(asked[0]) for part in parts]
+        limit = glance_limit(sum(counts for counts, _ in glances))
+        looks = [part.first_look(asked[0], seen, limit) for part, (_, seen) in zip(parts, glances, strict=True)]
+        limit = look_limit(sum(counts for counts, _ in looks), sum(map(len, parts)))
+        found = [part.second_look(asked, left, limit, 7) for part, (_, left) in zip(parts, looks, strict=True)]
         expected = whole.search(asked, 7)
-        np.testing.assert_array_equal(nearest(together, 7).people, expected.people)
-        np.testing.assert_array_equal(nearest(together, 7).apart, expected.apart)
+        np.testing.assert_array_equal(nearest(together(found), 7).people, expected.people)
+        np.testing.assert_array_equal(nearest(together(found), 7).apart, expected.apart)
 
 
 def test_nobody_is_found_among_nobody(rng):

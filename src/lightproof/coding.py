@@ -26,6 +26,9 @@ Counts: TypeAlias = NDArray[np.uint16]
 WORD: Final = 64
 """Bits that are compared in one go."""
 
+EVEN: Final = np.uint64(0x5555555555555555)
+"""Every other bit of a word."""
+
 
 class Coder:
     """Makes codes.
@@ -96,6 +99,32 @@ def _places(numbers: Sequence[tuple[Ints, Ints]], n_patches: int, n_first: int) 
     return [np.array(view, np.int64).reshape(-1, 2) for view in rows]
 
 
+def spread(codes: Array, n_first: int) -> tuple[Array, Array]:
+    """Cut codes in a part for a glance, with every other bit of their first words, and the rest.
+
+    Patches stand in a row as they lie in the face, so a glance falls on every other patch; its neighbours come later.
+    Which bits stand together does not change how many differ.
+
+    Parameters
+    ----------
+    codes : ndarray of shape (..., words)
+    n_first : int
+        Words that are looked at first.
+
+    Returns
+    -------
+    glance : ndarray of shape (..., half of n_first, rounded up)
+    rest : ndarray of shape (..., as many for the other bits, and the other words)
+    """
+    one = np.uint64(1)
+    left, right = codes[..., 0:n_first:2], codes[..., 1:n_first:2]
+    if n_first % 2:
+        right = np.concatenate([right, np.zeros_like(left[..., :1])], axis=-1)
+    glance = (left & EVEN) | ((right & EVEN) << one)
+    other = ((left >> one) & EVEN) | (right & ~EVEN)
+    return glance, np.concatenate([other, codes[..., n_first:]], axis=-1)
+
+
 def bits_apart(codes: Array, asked: Array) -> tuple[Counts, Ints]:
     """How many bits of codes differ from one asked about.
 
@@ -114,6 +143,30 @@ def bits_apart(codes: Array, asked: Array) -> tuple[Counts, Ints]:
     apart, counts = np.empty(len(codes), np.uint16), np.zeros(64 * len(asked) + 1, np.int64)
     _count_all(codes, asked, apart, counts)
     return apart, counts
+
+
+def bits_more(codes: Array, asked: Array, seen: Counts, limit: int) -> tuple[Ints, Counts]:
+    """How many bits differ of those codes that differ in no more than a limit of the bits counted before.
+
+    Parameters
+    ----------
+    codes : ndarray of shape (N, words)
+        The words that were not counted before, and perhaps more.
+    asked : ndarray of shape (words to be counted,)
+    seen : ndarray of shape (n,)
+        In how many bits each of the first n codes differs so far.
+    limit : int
+
+    Returns
+    -------
+    rows : ndarray of shape (r,)
+        Which codes these are.
+    apart : ndarray of shape (r,), uint16
+        In how many bits of all that were counted they differ.
+    """
+    rows, apart = np.empty(len(seen), np.int64), np.empty(len(seen), np.uint16)
+    count = _count_more(codes, asked, seen, limit, rows, apart)
+    return rows[:count], apart[:count]
 
 
 def least_apart(first: Array, rest: Array, rows: Ints, asked: Array) -> Counts:
@@ -166,6 +219,21 @@ def _count_all(codes: Array, asked: Array, apart: Counts, counts: Ints) -> None:
             total += _count(code[i] ^ asked[i])
         apart[row] = total
         counts[total] += 1
+
+
+@compiled
+def _count_more(codes: Array, asked: Array, seen: Counts, limit: int, rows: Ints, apart: Counts) -> int:
+    count = 0
+    for row in range(len(seen)):
+        # No branch here either.
+        rows[count] = row
+        count += seen[row] <= limit
+    for i in range(count):
+        code, total = codes[rows[i]], np.uint64(seen[rows[i]])
+        for word in range(len(asked)):
+            total += _count(code[word] ^ asked[word])
+        apart[i] = total
+    return count
 
 
 @compiled

@@ -2,8 +2,9 @@
 
 Every code is looked at, and only the order of the differences counts; so there is nothing to be trained or balanced,
 whoever comes is found at once, whoever goes is gone at once, and codes cut in pieces over several machines give the
-same people as all in one place. The first look counts the bits of half a code, for one view of the photo; the second
-all bits, for the best of its nine alignments, of those few that the first look left.
+same people as all in one place. A glance counts a quarter of the bits of every code, for one view of the photo: that
+takes as long as memory takes to be read. The first look counts half of the bits, of those codes that the glance left;
+the second all, for the best of the photo's nine alignments, of those few that the first look left.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
-from lightproof.coding import Counts, bits_apart, least_apart
+from lightproof.coding import WORD, Counts, bits_apart, bits_more, least_apart, spread
 from lightproof.processes import in_threads
 from lightproof.types import Array, Ints
 
@@ -25,6 +26,9 @@ FEWEST: Final = 4096
 
 SHARE: Final = 256
 """and one in so many of all."""
+
+GLANCED: Final = 8
+"""For each of them so many are looked at a first time."""
 
 CANDIDATES: Final = 512
 """People who are compared in earnest, at most."""
@@ -41,23 +45,28 @@ class Found(NamedTuple):
     apart: Counts
 
 
+class Left(NamedTuple):
+    """Rows of codes that were looked at, and in how many bits they differ so far."""
+
+    rows: Ints
+    apart: Counts
+
+
 class _Segment:
     """Some codes, side by side."""
 
-    def __init__(self, n_first: int, n_words: int) -> None:
+    def __init__(self, n_glance: int, n_rest: int) -> None:
         self.used = self.holes = 0
         self.people = np.full(ROWS, NOBODY, np.int64)
         # Not touched before they are used: an empty segment takes no memory.
-        self.first = np.empty((ROWS, n_first), np.uint64)
-        self.rest = np.empty((ROWS, n_words - n_first), np.uint64)
+        self.glance = np.empty((ROWS, n_glance), np.uint64)
+        self.rest = np.empty((ROWS, n_rest), np.uint64)
 
-    def add(self, people: Ints, codes: Array) -> int:
+    def add(self, people: Ints, glance: Array, rest: Array) -> int:
         """Put in as many as there is room for; return how many."""
         count = min(len(people), ROWS - self.used)
         place = slice(self.used, self.used + count)
-        cut = self.first.shape[1]
-        self.first[place], self.rest[place] = codes[:count, :cut], codes[:count, cut:]
-        self.people[place] = people[:count]
+        self.people[place], self.glance[place], self.rest[place] = people[:count], glance[:count], rest[:count]
         self.used += count
         return count
 
@@ -65,21 +74,29 @@ class _Segment:
         rows = np.flatnonzero(np.isin(self.people[: self.used], people))
         self.people[rows] = NOBODY
         # What is forgotten does not stay in memory either.
-        self.first[rows] = self.rest[rows] = 0
+        self.glance[rows] = self.rest[rows] = 0
         self.holes += len(rows)
         return len(rows)
 
-    def first_look(self, asked: Array) -> tuple[Counts, Ints]:
-        apart, counts = bits_apart(self.first[: self.used], asked)
+    def held(self) -> tuple[Ints, Array, Array]:
+        """Return whose codes there are, and both parts of them."""
+        rows = np.flatnonzero(self.people[: self.used] != NOBODY)
+        return self.people[rows], self.glance[rows], self.rest[rows]
+
+    def glance_at(self, asked: Array) -> tuple[Counts, Ints]:
+        apart, counts = bits_apart(self.glance[: self.used], asked)
         if self.holes:
             nobody = self.people[: self.used] == NOBODY
             counts -= np.bincount(apart[nobody], minlength=len(counts))
             apart[nobody] = FARTHEST
         return apart, counts
 
-    def second_look(self, asked: Array, seen: Counts, limit: int) -> Found:
-        rows = np.flatnonzero(seen <= limit)
-        return Found(self.people[rows], least_apart(self.first, self.rest, rows, asked))
+    def first_look(self, asked: Array, seen: Counts, limit: int) -> Left:
+        return Left(*bits_more(self.rest, asked, seen, limit))
+
+    def second_look(self, asked: Array, left: Left, limit: int) -> Found:
+        rows = left.rows[left.apart <= limit]
+        return Found(self.people[rows], least_apart(self.glance, self.rest, rows, asked))
 
 
 class CodeIndex:
@@ -97,7 +114,7 @@ class CodeIndex:
     """
 
     def __init__(self, n_first: int, n_words: int) -> None:
-        self._shape = (n_first, n_words)
+        self._n_first, self._n_words = n_first, n_words
         self._segments: list[_Segment] = []
         self._holes = 0
         self.n_people = 0
@@ -109,17 +126,19 @@ class CodeIndex:
     @property
     def n_bytes(self) -> int:
         """Room that the codes take."""
-        return sum(segment.used for segment in self._segments) * 8 * (self._shape[1] + 1)
+        return sum(segment.used for segment in self._segments) * 8 * (self._n_words + 1)
 
     def add(self, people: Sequence[int] | Ints, codes: Array) -> None:
         """Add codes, (n, words), and whose they are; a person may have several."""
-        whose = np.asarray(people, np.int64)
-        self.n_people += len(np.unique(whose)) - self._present(whose)
-        while len(whose):
+        self._add(np.asarray(people, np.int64), *spread(codes, self._n_first))
+
+    def _add(self, people: Ints, glance: Array, rest: Array) -> None:
+        self.n_people += len(np.unique(people)) - self._present(people)
+        while len(people):
             if not self._segments or self._segments[-1].used == ROWS:
-                self._segments.append(_Segment(*self._shape))
-            count = self._segments[-1].add(whose, codes)
-            whose, codes = whose[count:], codes[count:]
+                self._segments.append(_Segment(glance.shape[1], rest.shape[1]))
+            count = self._segments[-1].add(people, glance, rest)
+            people, glance, rest = people[count:], glance[count:], rest[count:]
 
     def remove(self, people: Iterable[int]) -> None:
         """Remove all codes of some people; of those who are not there nothing happens."""
@@ -139,10 +158,7 @@ class CodeIndex:
         """Lay the codes out anew when half of the room holds nobody."""
         old, self._segments, self._holes, self.n_people = self._segments, [], 0, 0
         while old:
-            segment = old.pop(0)
-            rows = np.flatnonzero(segment.people[: segment.used] != NOBODY)
-            codes = np.concatenate([segment.first[rows], segment.rest[rows]], axis=1)
-            self.add(segment.people[rows], codes)
+            self._add(*old.pop(0).held())
 
     def search(self, asked: Array, most: int = CANDIDATES) -> Found:
         """Find the people whose codes are nearest to a photo.
@@ -158,27 +174,58 @@ class CodeIndex:
         -------
         Found
         """
-        counts, looks = self.first_look(asked[0])
-        return self.second_look(asked, looks, limit_of(counts, len(self)), most)
+        counts, seen = self.glance(asked[0])
+        counts, left = self.first_look(asked[0], seen, glance_limit(counts))
+        return self.second_look(asked, left, look_limit(counts, len(self)), most)
 
-    def first_look(self, asked: Array) -> tuple[Ints, list[Counts]]:
-        """How many codes differ in so many bits of the first look, (bits + 1,), and by how many each code does."""
-        cut = asked[: self._shape[0]]
-        looks = in_threads(lambda segment: segment.first_look(cut), self._segments)
-        nothing = np.zeros(64 * len(cut) + 1, np.int64)
-        return np.sum([nothing, *(counts for _, counts in looks)], axis=0), [apart for apart, _ in looks]
+    def glance(self, asked: Array) -> tuple[Ints, list[Counts]]:
+        """How many codes differ in so many bits of the glance, (bits + 1,), and in how many each code does."""
+        part, _ = spread(asked, self._n_first)
+        seen = in_threads(lambda segment: segment.glance_at(part), self._segments)
+        nothing = np.zeros(WORD * len(part) + 1, np.int64)
+        return np.sum([nothing, *(counts for _, counts in seen)], axis=0), [apart for apart, _ in seen]
 
-    def second_look(self, asked: Array, looks: Sequence[Counts], limit: int, most: int) -> Found:
+    def first_look(self, asked: Array, seen: Sequence[Counts], limit: int) -> tuple[Ints, list[Left]]:
+        """Look at the codes that a glance found to differ in no more bits than a limit.
+
+        Returns
+        -------
+        counts : ndarray of shape (bits + 1,)
+            How many of them differ in so many bits of the first look.
+        left : list of Left
+        """
+        glance, rest = spread(asked, self._n_first)
+        part = rest[: len(glance)]
+        pieces = zip(self._segments, seen, strict=True)
+        left = in_threads(lambda piece: piece[0].first_look(part, piece[1], limit), pieces)
+        apart = np.concatenate([np.zeros(0, np.uint16), *(each.apart for each in left)])
+        return np.bincount(apart, minlength=2 * WORD * len(part) + 1), left
+
+    def second_look(self, asked: Array, left: Sequence[Left], limit: int, most: int) -> Found:
         """Find the nearest among those that a first look found to differ in no more bits than a limit."""
-        pieces = zip(self._segments, looks, strict=True)
-        found = in_threads(lambda piece: piece[0].second_look(asked, piece[1], limit), pieces)
+        views = np.concatenate(spread(asked, self._n_first), axis=-1)
+        pieces = zip(self._segments, left, strict=True)
+        found = in_threads(lambda piece: piece[0].second_look(views, piece[1], limit), pieces)
         return nearest(together(found), most)
 
 
-def limit_of(counts: Ints, n_codes: int) -> int:
-    """How many bits of the first look a code may differ in to be looked at again, (bits + 1,) counts of codes."""
-    enough = max(FEWEST, n_codes // SHARE)
-    return int(np.searchsorted(np.cumsum(counts), min(enough, n_codes)))
+def glance_limit(counts: Ints) -> int:
+    """How many bits of the glance a code may differ in to be looked at, (bits + 1,) counts of all codes."""
+    return _limit(counts, GLANCED * _looked_at_again(int(counts.sum())))
+
+
+def look_limit(counts: Ints, n_codes: int) -> int:
+    """How many bits of the first look a code may differ in to be looked at again, (bits + 1,) counts; of all codes."""
+    return _limit(counts, _looked_at_again(n_codes))
+
+
+def _looked_at_again(n_codes: int) -> int:
+    return max(FEWEST, n_codes // SHARE)
+
+
+def _limit(counts: Ints, enough: int) -> int:
+    """In how many bits the nearest so many differ at most."""
+    return int(np.searchsorted(np.cumsum(counts), min(enough, int(counts.sum()))))
 
 
 def together(found: Sequence[Found]) -> Found:

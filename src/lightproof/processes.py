@@ -7,6 +7,7 @@ import os
 import signal
 import threading
 import warnings
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
@@ -62,15 +63,45 @@ def in_processes(work: Iterable[Piece], jobs: int, **how: Any) -> Iterator[Any]:
 
 
 def in_threads(function: Callable[[T], R], things: Iterable[T]) -> list[R]:
-    """Do something that runs as machine code with each of some things, on two cores if there are so many."""
-    if (os.cpu_count() or 1) < 2:
-        return [function(thing) for thing in things]
-    return list(_threads().map(function, things))
+    """Do something that runs as machine code with each of some things, on two cores if there are so many.
+
+    The caller works, too, and another thread helps if it is free. Were there two of them, the system would often wake
+    both on one core, the one where they were last, and the other core would idle.
+    """
+    some = list(things)
+    results: list[Any] = [None] * len(some)
+    left = deque(range(len(some)))
+
+    def work() -> None:
+        for place in _popped(left):
+            results[place] = function(some[place])
+
+    if len(some) < 2 or (os.cpu_count() or 1) < 2:
+        work()
+        return results
+    helping = _helper().submit(work)
+    try:
+        work()
+    finally:
+        left.clear()
+        # One that is still busy for somebody else is not waited for.
+        if not helping.cancel():
+            helping.result()
+    return results
+
+
+def _popped(left: deque[int]) -> Iterator[int]:
+    """Yield what is left, and share it with others who do the same."""
+    while True:
+        try:
+            yield left.popleft()
+        except IndexError:
+            return
 
 
 @cache
-def _threads() -> ThreadPoolExecutor:
-    return ThreadPoolExecutor(2)
+def _helper() -> ThreadPoolExecutor:
+    return ThreadPoolExecutor(1)
 
 
 @contextmanager
@@ -104,7 +135,7 @@ def _libraries() -> Any:
 
 if hasattr(os, "register_at_fork"):
     # Threads do not come along when a process is forked.
-    os.register_at_fork(after_in_child=_threads.cache_clear)
+    os.register_at_fork(after_in_child=_helper.cache_clear)
 
 
 def _end(stream: Any) -> None:

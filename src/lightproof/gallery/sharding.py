@@ -30,7 +30,7 @@ from lightproof.gallery.comparing import answer, best_candidates, far_asked
 from lightproof.gallery.gallery import Gallery
 from lightproof.gallery.register import SPARE, beside, by_name, codes_in, steps, templates_in
 from lightproof.gallery.taking import Face, Way, killing, taken
-from lightproof.index import CANDIDATES, CodeIndex, Found, limit_of, nearest, together
+from lightproof.index import CANDIDATES, CodeIndex, Found, Left, glance_limit, look_limit, nearest, together
 from lightproof.pixels import contents_of, in_one_line
 from lightproof.store import Store, View
 from lightproof.types import Array, Ints, is_whole
@@ -155,7 +155,7 @@ def _shards(cluster: Cluster, asking: Asking, n_shards: int) -> tuple[list[Any],
         edges = np.linspace(1, view.last_number() + 1, n_shards + 1).astype(int).tolist()
     numbers = [range(a, b) for a, b in pairwise(edges)]
     shards = [cluster.made(read_shard, asking, part) for part in numbers]
-    n_people = sum(cluster.each(_plain(_count_people), [(shard,) for shard in shards], len(shards)))
+    n_people = sum(_of_each(cluster, shards, _count_people))
     return shards, asking._replace(n_people=n_people)
 
 
@@ -179,12 +179,18 @@ def _nearest(cluster: Cluster, shards: Sequence[Any], codes: Sequence[Array | No
     asked = np.stack([code for code in codes if code is not None]) if codes else np.zeros((0, 1, 1), np.uint64)
     if not len(asked):
         return []
-    looks = list(cluster.each(_plain(first_look), [(shard, asked[:, 0]) for shard in shards], len(shards)))
-    counts, n_codes = sum(look[0] for look in looks), sum(look[1] for look in looks)
-    limits = [limit_of(each, n_codes) for each in counts]
-    pieces = [(shard, asked, limits) for shard in shards]
-    found = list(cluster.each(_plain(second_look), pieces, len(shards)))
+    counts = sum(_of_each(cluster, shards, glance, asked[:, 0]))
+    glances = [glance_limit(each) for each in counts]
+    n_codes = int(counts[0].sum())
+    counts = sum(_of_each(cluster, shards, first_look, asked[:, 0], glances))
+    looks = [look_limit(each, n_codes) for each in counts]
+    found = _of_each(cluster, shards, second_look, asked, glances, looks)
     return [nearest(together(each), CANDIDATES).people for each in zip(*found, strict=True)]
+
+
+def _of_each(cluster: Cluster, shards: Sequence[Any], do: Any, *given: Any) -> list[Any]:
+    """Let the workers do something with each part of the codes."""
+    return list(cluster.each(_plain(do), [(shard, *given) for shard in shards], len(shards)))
 
 
 def _plain(do: Any) -> Task[Any, Any]:
@@ -243,17 +249,28 @@ def _count_people(piece: tuple[CodeIndex]) -> int:
     return piece[0].n_people
 
 
-def first_look(piece: tuple[CodeIndex, Array]) -> tuple[Ints, int]:
-    """Count how far the codes of a part are from some photos, (n, bits + 1), and how many codes there are."""
+def glance(piece: tuple[CodeIndex, Array]) -> Array:
+    """Count how far the codes of a part are from some photos at a glance, (n, words) -> (n, bits + 1)."""
     index, asked = piece
-    return np.stack([index.first_look(code)[0] for code in asked]), len(index)
+    return np.stack([index.glance(code)[0] for code in asked])
 
 
-def second_look(piece: tuple[CodeIndex, Array, Sequence[int]]) -> list[Found]:
-    """Find the people of a part who are nearest to some photos."""
-    index, asked, limits = piece
-    looks = (index.first_look(codes[0])[1] for codes in asked)
-    return [index.second_look(*each, CANDIDATES) for each in zip(asked, looks, limits, strict=True)]
+def first_look(piece: tuple[CodeIndex, Array, Sequence[int]]) -> Array:
+    """Count how far those codes of a part are that are near at a glance, (n, words) -> (n, bits + 1)."""
+    index, asked, glances = piece
+    return np.stack([_looked_at(index, *each)[0] for each in zip(asked, glances, strict=True)])
+
+
+def second_look(piece: tuple[CodeIndex, Array, Sequence[int], Sequence[int]]) -> list[Found]:
+    """Find the people of a part who are nearest to some photos, (n, moves, words)."""
+    index, asked, glances, looks = piece
+    left = (_looked_at(index, codes[0], limit)[1] for codes, limit in zip(asked, glances, strict=True))
+    return [index.second_look(*each, CANDIDATES) for each in zip(asked, left, looks, strict=True)]
+
+
+def _looked_at(index: CodeIndex, code: Array, limit: int) -> tuple[Ints, list[Left]]:
+    _, seen = index.glance(code)
+    return index.first_look(code, seen, limit)
 
 
 def compare(faces: Sequence[tuple[Face, Ints | None]], asking: Asking) -> list[Answer]:
