@@ -12,7 +12,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from lightproof.coding import bits_apart, least_apart
+from lightproof.coding import WORD, bits_apart, least_apart, spread
 from lightproof.datasets import FaceSet, load_yale_b
 from lightproof.datasets.protocols import has_odd_number
 from lightproof.experiments.report import markdown
@@ -23,7 +23,7 @@ from lightproof.types import Array, Floats
 LIGHTS = ((0, 25), (25, 50), (50, 180))
 SHARES = (1, 5, 50)
 FACES = 8
-FIRST, SECOND = "first look, as the photo lies", "second look, nine alignments"
+GLANCE, FIRST, SECOND = "glance, as the photo lies", "first look, as the photo lies", "second look, nine alignments"
 
 
 def ahead(scores: Floats, right: Array) -> Floats:
@@ -43,18 +43,20 @@ def measure(faces: FaceSet, preset: str) -> Iterator[list[str]]:
     people, coder = matcher.everybody(dict(zip(names, templates, strict=True))), matcher.coder
     codes = coder.of_templates(templates)
     first, rest = (np.ascontiguousarray(part) for part in np.split(codes, [coder.n_first], axis=1))
+    glance, _ = spread(codes, coder.n_first)
     asked = np.flatnonzero(~frontal)
     right = np.array([names.index(label) for label in faces.labels[asked]])
-    looks: dict[str, list[Array]] = {FIRST: [], SECOND: [], "exact evidence": []}
+    looks: dict[str, list[Array]] = {GLANCE: [], FIRST: [], SECOND: [], "exact evidence": []}
     for start in range(0, len(asked), FACES):
         query = matcher.ask(faces.images[asked[start : start + FACES]])
         for bits in coder.of_asked(query.vectors, query.moves):
+            looks[GLANCE].append(-bits_apart(glance, spread(bits[0], coder.n_first)[0])[0].astype(float))
             looks[FIRST].append(-bits_apart(first, bits[0, : coder.n_first])[0].astype(float))
             looks[SECOND].append(-least_apart(first, rest, np.arange(len(codes)), bits).astype(float))
         looks["exact evidence"] += list(matcher.said(query, people).people)
     azimuth, elevation = (np.radians(angles[asked]) for angles in (faces.azimuths, faces.elevations))
     angle = np.degrees(np.arccos(np.clip(np.cos(azimuth) * np.cos(elevation), -1, 1)))
-    n_bits = {FIRST: 64 * coder.n_first, SECOND: 64 * coder.n_words}
+    n_bits = {GLANCE: WORD * glance.shape[1], FIRST: WORD * coder.n_first, SECOND: WORD * coder.n_words}
     for name, scores in looks.items():
         lead = ahead(np.array(scores), right)
         cells = [np.percentile(lead[(angle > low) & (angle <= high)], SHARES) for low, high in LIGHTS]

@@ -221,16 +221,21 @@ def _of_people(lanes: Floats, people: Blocks) -> Floats:
 @compiled
 def _lay_out(own: Array, codes: Array, scales: Floats) -> None:
     C, K, n, D = own.shape
-    for c in range(C):
-        block, lane = c // LANES, c % LANES
+    for block in range(len(codes)):
+        first = block * LANES
+        people = own[first : min(first + LANES, C)]
         for k in range(K):
             for r in range(n):
-                direction = own[c, k, r]
-                square = np.int32(0)
+                for lane in range(len(people)):
+                    direction = people[lane, k, r]
+                    square = np.int32(0)
+                    for d in range(D):
+                        square += np.int32(direction[d]) * np.int32(direction[d])
+                    scales[block, k, r, lane] = _ONE / np.sqrt(max(np.float32(square), _ONE))
                 for d in range(D):
-                    square += np.int32(direction[d]) * np.int32(direction[d])
-                    codes[block, k, r, d, lane] = direction[d]
-                scales[block, k, r, lane] = _ONE / np.sqrt(max(np.float32(square), _ONE))
+                    place = codes[block, k, r, d]
+                    for lane in range(len(people)):
+                        place[lane] = people[lane, k, r, d]
 
 
 @compiled

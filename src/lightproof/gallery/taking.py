@@ -6,6 +6,7 @@ import hashlib
 import json
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from os import PathLike
 from typing import Any, NamedTuple, TypeAlias
 
@@ -39,7 +40,7 @@ class Way:
         """The matcher of these settings."""
         return matcher_of(self.settings)
 
-    @property
+    @cached_property
     def parameters(self) -> str:
         """The parameters of the templates."""
         return parameters_of(json.loads(self.settings))
