@@ -6,14 +6,12 @@ import os
 import signal
 import subprocess
 import sys
-import threading
 import time
 
 import pytest
 from threadpoolctl import threadpool_info, threadpool_limits
 
-from lightproof import processes
-from lightproof.processes import _helper, _libraries, in_threads, one_core
+from lightproof.processes import _libraries, one_core
 
 pytestmark = pytest.mark.skipif(not hasattr(signal, "pthread_sigmask"), reason="signals are another thing there")
 
@@ -147,47 +145,21 @@ print(heard)
     assert asking.communicate(timeout=60) == ("['OSError', 'KeyError']\n", "")
 
 
-@pytest.fixture(params=[1, 2])
-def cores(request, monkeypatch):
-    monkeypatch.setattr(processes.os, "cpu_count", lambda: request.param)
-    return request.param
+def test_a_copy_of_a_process_has_a_helper_of_its_own():
+    asking = start("""
+import threading
+from lightproof import processes
 
-
-def test_threads_give_results_in_order(cores):
-    assert in_threads(lambda i: i * i, (i for i in range(100))) == [i * i for i in range(100)]
-    assert in_threads(str, []) == []
-
-
-def test_two_threads_work_where_there_are_two_cores(cores):
-    met = threading.Barrier(2, timeout=10 if cores == 2 else 0.1)
-    if cores == 2:
-        assert len(set(in_threads(lambda _: (met.wait(), threading.get_ident())[1], range(2)))) == 2
-    else:
-        with pytest.raises(threading.BrokenBarrierError):
-            in_threads(lambda _: met.wait(), range(2))
-
-
-def test_who_finds_the_helper_busy_does_all_alone(cores):
-    started, leave = threading.Event(), threading.Event()
-    busy = _helper().submit(lambda: (started.set(), leave.wait(60)))
-    assert started.wait(10)
-    assert in_threads(lambda i: threading.get_ident(), range(9)) == [threading.get_ident()] * 9
-    assert not busy.done()
-    leave.set()
-    busy.result()
-
-
-@pytest.mark.parametrize("wrong", range(3))
-def test_a_mistake_in_any_thread_reaches_the_caller(cores, wrong):
-    # What ends the work must not be mistaken for what ends the list of it.
-    with pytest.raises(IndexError, match=f"^{wrong}$"):
-        in_threads(lambda i: _stumble_over(i, wrong), range(3))
-
-
-def _stumble_over(number: int, wrong: int) -> int:
-    if number == wrong:
-        raise IndexError(str(wrong))
-    return number
+processes.os.cpu_count = lambda: 2
+processes.in_threads(str, range(100))
+child = os.fork()
+if child == 0:
+    met = threading.Barrier(2, timeout=10)
+    did = processes.in_threads(lambda _: (met.wait(), threading.get_ident())[1], range(2))
+    os._exit(7 if len(set(did)) == 2 else 1)
+print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
+""")
+    assert asking.communicate(timeout=60)[0] == "7\n"
 
 
 @pytest.fixture

@@ -4,8 +4,8 @@ Most of what tells people apart survives when only the sign is kept of each numb
 over the rendered people of :mod:`lightproof.cohort`). So the code of a photo is a row of bits, and how far two photos
 are apart is first told by how many of them differ. Not all numbers are taken, but those that bear a face cut a little
 askew: the lowest two cosines of each sorted projection, and of both differences the lowest two that run down the patch
-and not across. The first of each stand first, for a first look. Chosen on the people of Extended Yale B with odd
-numbers; docs/scale.md has the figures.
+and not across. The first of each stand first, for a first look, and every other bit of these is enough for a glance.
+The numbers were chosen on the people of Extended Yale B with odd numbers; docs/scale.md has the figures.
 """
 
 from __future__ import annotations
@@ -102,8 +102,9 @@ def _places(numbers: Sequence[tuple[Ints, Ints]], n_patches: int, n_first: int) 
 def spread(codes: Array, n_first: int) -> tuple[Array, Array]:
     """Cut codes in a part for a glance, with every other bit of their first words, and the rest.
 
-    Patches stand in a row as they lie in the face, so a glance falls on every other patch; its neighbours come later.
-    Which bits stand together does not change how many differ.
+    Patches stand in a row as they lie in the face, so a glance falls on every other patch: on the dark squares of a
+    chessboard where a row of the grid has an odd number of them, else on every other column. Which bits stand together
+    does not change how many differ.
 
     Parameters
     ----------
@@ -140,7 +141,7 @@ def bits_apart(codes: Array, asked: Array) -> tuple[Counts, Ints]:
     counts : ndarray of shape (bits + 1,)
         How many codes differ in so many bits.
     """
-    apart, counts = np.empty(len(codes), np.uint16), np.zeros(64 * len(asked) + 1, np.int64)
+    apart, counts = np.empty(len(codes), np.uint16), np.zeros(WORD * len(asked) + 1, np.int64)
     _count_all(codes, asked, apart, counts)
     return apart, counts
 

@@ -104,8 +104,8 @@ class CodeIndex:
 
     Parameters
     ----------
-    n_first, n_words : int
-        Words of a code that are looked at first, and all of them: see :class:`lightproof.coding.Coder`.
+    n_first : int
+        Words of a code that are looked at first: see :class:`lightproof.coding.Coder`.
 
     Attributes
     ----------
@@ -113,8 +113,8 @@ class CodeIndex:
         How many people have codes.
     """
 
-    def __init__(self, n_first: int, n_words: int) -> None:
-        self._n_first, self._n_words = n_first, n_words
+    def __init__(self, n_first: int) -> None:
+        self._n_first = n_first
         self._segments: list[_Segment] = []
         self._holes = 0
         self.n_people = 0
@@ -122,11 +122,6 @@ class CodeIndex:
     def __len__(self) -> int:
         """How many codes there are."""
         return sum(segment.used for segment in self._segments) - self._holes
-
-    @property
-    def n_bytes(self) -> int:
-        """Room that the codes take."""
-        return sum(segment.used for segment in self._segments) * 8 * (self._n_words + 1)
 
     def add(self, people: Sequence[int] | Ints, codes: Array) -> None:
         """Add codes, (n, words), and whose they are; a person may have several."""
@@ -211,15 +206,24 @@ class CodeIndex:
 
 def glance_limit(counts: Ints) -> int:
     """How many bits of the glance a code may differ in to be looked at, (bits + 1,) counts of all codes."""
-    return _limit(counts, GLANCED * _looked_at_again(int(counts.sum())))
+    return _limit(counts, GLANCED * _enough(int(counts.sum())))
 
 
 def look_limit(counts: Ints, n_codes: int) -> int:
-    """How many bits of the first look a code may differ in to be looked at again, (bits + 1,) counts; of all codes."""
-    return _limit(counts, _looked_at_again(n_codes))
+    """How many bits of the first look a code may differ in to be looked at again.
+
+    Parameters
+    ----------
+    counts : ndarray of shape (bits + 1,)
+        Of the codes that were looked at.
+    n_codes : int
+        How many there are in all.
+    """
+    return _limit(counts, _enough(n_codes))
 
 
-def _looked_at_again(n_codes: int) -> int:
+def _enough(n_codes: int) -> int:
+    """How many of so many codes are looked at a second time."""
     return max(FEWEST, n_codes // SHARE)
 
 

@@ -9,7 +9,7 @@ import threading
 import warnings
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import contextmanager
 from functools import cache
 from itertools import islice
@@ -73,8 +73,12 @@ def in_threads(function: Callable[[T], R], things: Iterable[T]) -> list[R]:
     left = deque(range(len(some)))
 
     def work() -> None:
-        for place in _popped(left):
-            results[place] = function(some[place])
+        try:
+            for place in _popped(left):
+                results[place] = function(some[place])
+        except BaseException:
+            left.clear()
+            raise
 
     if len(some) < 2 or (os.cpu_count() or 1) < 2:
         work()
@@ -82,11 +86,14 @@ def in_threads(function: Callable[[T], R], things: Iterable[T]) -> list[R]:
     helping = _helper().submit(work)
     try:
         work()
-    finally:
-        left.clear()
-        # One that is still busy for somebody else is not waited for.
+    except BaseException:
+        # What happened here is told, whatever happens there.
         if not helping.cancel():
-            helping.result()
+            wait([helping])
+        raise
+    # One that is still busy for somebody else is not waited for.
+    if not helping.cancel():
+        helping.result()
     return results
 
 

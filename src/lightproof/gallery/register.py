@@ -173,7 +173,7 @@ class Register:
 
     def _follow_many(self, view: View) -> None:
         coder = self._way.matcher.coder
-        crowd = self._crowd if self._crowd is not None else _Crowd(CodeIndex(coder.n_first, coder.n_words))
+        crowd = self._crowd if self._crowd is not None else _Crowd(CodeIndex(coder.n_first))
         since = self._revision if self._crowd is not None else -1
         if since >= 0:
             changed, gone = view.changed(since)

@@ -237,7 +237,7 @@ def _codes_of(face: Face, asking: Asking) -> Array | None:
 def read_shard(asking: Asking, numbers: range) -> CodeIndex:
     """Read the codes of people with some numbers."""
     coder = asking.way.matcher.coder
-    index = CodeIndex(coder.n_first, coder.n_words)
+    index = CodeIndex(coder.n_first)
     with _store(asking.place).reading() as view:
         _check_revision(view, asking)
         for people, codes in view.codes(numbers=numbers):
