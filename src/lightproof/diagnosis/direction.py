@@ -16,7 +16,7 @@ import math
 from dataclasses import dataclass
 from functools import lru_cache
 from importlib.resources import files
-from typing import Final
+from typing import Final, NamedTuple
 
 import numpy as np
 
@@ -58,11 +58,23 @@ BLOCK: Final = 16
 """Faces worked on at a time: they stay in the processor's cache."""
 
 
+class _Halves(NamedTuple):
+    """Light on the left half of faces: what is the same in the mirror, and what changes its sign, (n, 112) each."""
+
+    same: Floats
+    other: Floats
+
+    @property
+    def squares(self) -> Floats:
+        """Squared lengths of the whole faces, shape (n,)."""
+        return np.asarray(2 * (np.vecdot(self.same, self.same) + np.vecdot(self.other, self.other)))
+
+
 @dataclass(frozen=True, eq=False)
 class _Bank:
-    """Renderings as vectors (n, 224), and the unit vectors to their lights (n, 3)."""
+    """Renderings, their squared lengths (n,), and the unit vectors to their lights (2 n, 3), mirrored ones last."""
 
-    faces: Floats
+    faces: _Halves
     squares: Floats
     lights: Floats
 
@@ -85,25 +97,33 @@ def light_directions(faces: Array) -> Floats:
         small = bring_to_size(faces[some], SIZE, np.float64)
         light = _light_of(small)
         told = light.std(axis=(1, 2)) >= LEAST_CONTRAST
-        directions[some][told] = _likest(_vectors(light[told]))
+        directions[some][told] = _likest(_halves(light[told]))
     return directions
 
 
-def _likest(vectors: Floats) -> Floats:
-    """Average the directions of the likest renderings of each face, (n, 224) -> (n, 2)."""
-    bank = _bank()
-    # In place, step by step: far is what most of the time goes into.
-    far = vectors @ bank.faces.T
-    far *= 2
-    np.subtract(bank.squares, far, out=far)
-    far += np.sum(vectors**2, axis=1, keepdims=True)
-    np.maximum(far, 1e-9, out=far)
+def _likest(faces: _Halves) -> Floats:
+    """Average the directions of the likest renderings of each face, (n, 2)."""
+    far = _squared_distances(faces, _bank())
     nearest = far.min(axis=1, keepdims=True)
     like = np.subtract(nearest, far, out=far)
     like /= REACH * nearest
-    x, y, z = (np.exp(like, out=like) @ bank.lights).T
+    x, y, z = (np.exp(like, out=like) @ _bank().lights).T
     directions = np.degrees(np.stack([np.arctan2(x, z), np.arctan2(y, np.hypot(x, z))], axis=1))
     return np.where(nearest > LEAST_LIKENESS, np.nan, directions)
+
+
+def _squared_distances(faces: _Halves, bank: _Bank) -> Floats:
+    """How far faces are from all renderings, and from their mirror images after these, shape (n, 2 m), at least 1e-9.
+
+    Both have the same products, but for a sign. In place, step by step: this is what most of the time goes into.
+    """
+    m = len(bank.squares)
+    far = np.empty((len(faces.same), 2 * m))
+    same, other = 4 * faces.same @ bank.faces.same.T, 4 * faces.other @ bank.faces.other.T
+    np.subtract(bank.squares + faces.squares[:, None], same, out=same)
+    np.subtract(same, other, out=far[:, :m])
+    np.add(same, other, out=far[:, m:])
+    return np.maximum(far, 1e-9, out=far)
 
 
 @lru_cache(maxsize=1)
@@ -112,10 +132,9 @@ def _bank() -> _Bank:
     sheet = read_grey(files(__package__).joinpath("lights.png").read_bytes(), where="the sheet of rendered lights")
     lights, (height, width) = light_grid(), RENDERED
     rendered = sheet.reshape(PEOPLE, height, len(lights), width).transpose(0, 2, 1, 3).reshape(-1, height, width)
-    small = bring_to_size(np.ascontiguousarray(rendered), SIZE, np.float64)
-    faces = _vectors(_light_of(np.concatenate([small, small[:, :, ::-1]])))
+    faces = _halves(_light_of(bring_to_size(np.ascontiguousarray(rendered), SIZE, np.float64)))
     side = np.tile(toward(np.array(lights)), (PEOPLE, 1))
-    return _Bank(faces, np.sum(faces**2, axis=1), np.concatenate([side, side * (-1, 1, 1)]))
+    return _Bank(faces, faces.squares, np.concatenate([side, side * (-1, 1, 1)]))
 
 
 def light_grid() -> list[tuple[float, float]]:
@@ -145,9 +164,9 @@ def _light_of(small: Floats) -> Floats:
     return centered
 
 
-def _vectors(light: Floats) -> Floats:
-    """Lay light (n, 16, 14) out as vectors (n, 224), whose part that is the same in the mirror counts less."""
+def _halves(light: Floats) -> _Halves:
+    """Take light (n, 16, 14), brought to one length, apart; what is the same in the mirror counts less."""
     light = light / np.linalg.norm(light, axis=(1, 2), keepdims=True)
-    mirrored = light[:, :, ::-1]
-    weighed: Floats = (light - mirrored) / 2 + SYMMETRIC * (light + mirrored) / 2
-    return weighed.reshape(len(weighed), SIZE[0] * SIZE[1])
+    half, shape = SIZE[1] // 2, (len(light), SIZE[0] * SIZE[1] // 2)
+    left, right = light[:, :, :half], light[:, :, : -half - 1 : -1]
+    return _Halves((SYMMETRIC * (left + right) / 2).reshape(shape), ((left - right) / 2).reshape(shape))
