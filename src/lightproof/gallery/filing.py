@@ -120,12 +120,9 @@ class Desk:
         return late, len(there) - len(late)
 
     def _write(self, change: Change, pieces: Sequence[Made], photos: Mapping[str, list[NewPhoto]]) -> None:
-        before = change.counts().people
+        there = change.ids_of(photos)
         change.add_all(photos)
-        if change.counts().people - before == len(photos):
-            count = {person: len(own) for person, own in photos.items()}
-        else:
-            count = {person: change.person(person).photos for person in photos}
+        count = {who: change.person(who).photos if who in there else len(own) for who, own in photos.items()}
         spans = {}
         for person in (person for person in photos if count[person] > 1):
             whole = _whole(pieces, person, photos[person]) if count[person] == len(photos[person]) else None
