@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass
+from itertools import islice
 from typing import Any, Final, NamedTuple
 
 import numpy as np
@@ -12,16 +13,16 @@ from joblib import delayed
 from lightproof.agreement import mutual_agreement
 from lightproof.datasets.base import FaceSet
 from lightproof.datasets.protocols import has_even_number, has_odd_number
-from lightproof.enrolled import Enrolled
+from lightproof.enrolled import Enrolled, Template
 from lightproof.errors import BadLabels
-from lightproof.evidence import Evidence
+from lightproof.evidence import Evidence, joined_evidence
 from lightproof.experiments.plan import YALE_EVERY_LIGHT
 from lightproof.experiments.tables import TextTable
 from lightproof.gallery.calibration import Calibration, calibrated, relit_copies
 from lightproof.gallery.templates import written
 from lightproof.matcher import Matcher, matcher_of, preset_settings
 from lightproof.metrics import equal_error_rate, open_set, share_by_person
-from lightproof.processes import in_processes
+from lightproof.processes import Piece, in_processes
 from lightproof.strangers import Strangers, leads
 from lightproof.types import Array, Floats, Ints
 
@@ -30,6 +31,9 @@ FARS: Final = (0.01, 0.001)
 SEED: Final = 0
 
 SUBSETS: Final = (1, 2, 3, 4)
+
+TOGETHER: Final = 128
+"""Probes that are compared in one go."""
 
 Progress = Callable[[Iterable[Any], int], Iterable[Any]]
 
@@ -80,6 +84,13 @@ class _Gallery(NamedTuple):
     own: Floats
     own_cohort: Floats
     alike: float
+
+
+class _Light(NamedTuple):
+    """The photos that are enrolled in one light, and who is on them."""
+
+    photos: list[Array]
+    people: Enrolled
 
 
 class _Data(NamedTuple):
@@ -137,12 +148,11 @@ def run_open_set(
     if len(np.unique(faces.labels)) < 4:
         raise BadLabels("The data set", "of 4 or more people, so that there are strangers", "fewer")
     rows: list[Row] = []
-    made: dict[str, list[_Gallery]] = {preset: [] for preset in presets}
-    work = [(preset, pick) for preset in presets for pick in picks]
-    for preset, gallery in progress(_stream(faces, work, matcher_named, jobs), len(work)):
-        made[preset].append(gallery)
+    pieces = len(presets) * (len(_blocks(faces)) + len(picks))
+    # To the end before anything is made of it: a bar is full then, and processes are done.
+    done = iter(list(progress(_stream(faces, presets, picks, matcher_named, jobs), pieces)))
     for preset in presets:
-        data = _data(faces, made[preset])
+        data = _data(faces, _galleries(faces, picks, done))
         rows += _rows(faces.name, preset, "all", data, range(len(data.people)))
         if faces.name == "yale":
             for name, chosen in (("even", has_even_number), ("odd", has_odd_number)):
@@ -159,46 +169,76 @@ def _places(faces: FaceSet) -> Ints:
     return np.concatenate([_probes(faces)[subset] for subset in SUBSETS])
 
 
+def _blocks(faces: FaceSet) -> list[Ints]:
+    """The probes whose faces were found, some at a time."""
+    there = _places(faces)[faces.found[_places(faces)]]
+    # None at all is one block of nothing, which is refused in a sentence.
+    return [there[start : start + TOGETHER] for start in range(0, max(len(there), 1), TOGETHER)]
+
+
 def _stream(
-    faces: FaceSet, work: Sequence[tuple[str, int]], matcher_named: Callable[[str], Matcher], jobs: int
-) -> Iterator[tuple[str, _Gallery]]:
-    if jobs == 1:
-        return (_piece(faces, preset, pick, matcher_named) for preset, pick in work)
-    return in_processes((delayed(_piece)(faces, preset, pick, matcher_named) for preset, pick in work), jobs)
+    faces: FaceSet,
+    presets: Sequence[str],
+    picks: Sequence[int],
+    matcher_named: Callable[[str], Matcher],
+    jobs: int,
+) -> Iterator[Any]:
+    """Yield for each preset what each block of probes says for everybody in every light, then what each light has."""
+    pieces = (piece for preset in presets for piece in _pieces(faces, preset, picks, matcher_named))
+    return (do(*given, **more) for do, given, more in pieces) if jobs == 1 else in_processes(pieces, jobs)
 
 
-def _piece(faces: FaceSet, preset: str, pick: int, matcher_named: Callable[[str], Matcher]) -> tuple[str, _Gallery]:
-    return preset, _measured(matcher_named(preset), faces, pick)
+def _pieces(
+    faces: FaceSet, preset: str, picks: Sequence[int], matcher_named: Callable[[str], Matcher]
+) -> Iterator[Piece]:
+    lights = [_enrolled(matcher_named(preset), faces, pick) for pick in picks]
+    # What is said for a person depends on nobody else, so a probe is taken apart once for all lights.
+    everybody: dict[Hashable, Template] = {
+        (pick, name): template
+        for pick, light in zip(picks, lights, strict=True)
+        for name, template in light.people.templates.items()
+    }
+    people = matcher_named(preset).everybody(everybody)
+    for block in _blocks(faces):
+        yield delayed(_said)(faces.images[block], people, preset, matcher_named)
+    for pick, light in zip(picks, lights, strict=True):
+        yield delayed(_own)(light, pick, preset, matcher_named)
 
 
-def _compared(matcher: Matcher, faces: FaceSet, people: Enrolled) -> Evidence:
-    """What all probes say; a face that was not found says nothing, and is never accepted."""
-    places = _places(faces)
-    there = faces.found[places]
-    said = matcher.compare(faces.images[places[there]], people)
-    known, made_up = (np.zeros((len(places), part.shape[1]), part.dtype) for part in (said.people, said.cohort))
-    known[there], made_up[there] = said.people, said.cohort
-    return Evidence(known, made_up)
-
-
-def _measured(matcher: Matcher, faces: FaceSet, pick: int) -> _Gallery:
+def _enrolled(matcher: Matcher, faces: FaceSet, pick: int) -> _Light:
     gallery = YALE_EVERY_LIGHT[pick].split(faces).gallery
     gallery = gallery[np.argsort(faces.labels[gallery], kind="stable")]
     photos = [faces.images[i] if faces.found[i] else _any_face(faces, i) for i in gallery]
-    people = matcher.everybody(dict(zip(map(str, faces.labels[gallery]), matcher.templates(photos), strict=True)))
+    names = map(str, faces.labels[gallery])
+    return _Light(photos, matcher.everybody(dict(zip(names, matcher.templates(photos), strict=True))))
+
+
+def _said(images: Array, people: Enrolled, preset: str, matcher_named: Callable[[str], Matcher]) -> Evidence:
+    return matcher_named(preset).compare(images, people)
+
+
+def _own(light: _Light, pick: int, preset: str, matcher_named: Callable[[str], Matcher]) -> tuple[Evidence, float]:
+    """What the enrolled photos and their relit copies say, and how far the lights of the photos agree."""
     rng = np.random.default_rng(pick)
-    own = [[photo, *(copy for copy in relit_copies(photo, rng))] for photo in photos]
-    copies = len(own[0])
-    flat = [copy if copy.min() < copy.max() else photos[i] for i, own_copies in enumerate(own) for copy in own_copies]
-    relit = matcher.compare(flat, people)
-    n = len(photos)
-    shape = (n, copies, -1)
-    return _Gallery(
-        _compared(matcher, faces, people),
-        relit.people.reshape(shape),
-        relit.cohort.reshape(shape),
-        mutual_agreement(people),
-    )
+    own = [[photo, *relit_copies(photo, rng)] for photo in light.photos]
+    flat = [copy if copy.min() < copy.max() else photo[0] for photo in own for copy in photo]
+    return matcher_named(preset).compare(flat, light.people), mutual_agreement(light.people)
+
+
+def _galleries(faces: FaceSet, picks: Sequence[int], done: Iterator[Any]) -> list[_Gallery]:
+    """Put together what was found for one preset; a face that was not found says nothing, and is never accepted."""
+    there = faces.found[_places(faces)]
+    said = joined_evidence(list(islice(done, len(_blocks(faces)))))
+    known, made_up = (np.zeros((len(there), part.shape[1]), part.dtype) for part in (said.people, said.cohort))
+    known[there], made_up[there] = said.people, said.cohort
+    of_lights = np.split(known, len(picks), axis=1)
+    found = zip(of_lights, islice(done, len(picks)), strict=True)
+    return [_gallery(Evidence(probes, made_up), own, alike) for probes, (own, alike) in found]
+
+
+def _gallery(probes: Evidence, own: Evidence, alike: float) -> _Gallery:
+    shape = (probes.people.shape[1], len(own.people) // probes.people.shape[1], -1)
+    return _Gallery(probes, own.people.reshape(shape), own.cohort.reshape(shape), alike)
 
 
 def _any_face(faces: FaceSet, i: int) -> Array:
