@@ -11,7 +11,6 @@ import math
 from typing import Final
 
 import numpy as np
-from skimage.transform import warp as resample
 
 from lightproof.compiled import compiled
 from lightproof.types import Array, Floats, Ints
@@ -57,6 +56,8 @@ def warp(pictures: Floats, similarities: Floats) -> Floats:
     -------
     ndarray of shape (n, h, w)
     """
+    from skimage.transform import warp as resample  # loaded when it is needed, as in :mod:`lightproof.images`
+
     height, width = pictures.shape[1:]
     middle = complex(width - 1, height - 1) / 2
     out = np.empty_like(pictures)

@@ -8,8 +8,6 @@ from functools import lru_cache
 from typing import Any, Final, TypeAlias
 
 import numpy as np
-from scipy import ndimage
-from skimage.transform import resize
 
 from lightproof.compiled import compiled
 from lightproof.errors import BadImage
@@ -215,6 +213,8 @@ def _resize_stack(images: Array, size: tuple[int, ...], dtype: Any, smoothing: s
 
 def _smoothed_in_8_bits(images: Array, size: tuple[int, ...]) -> Array:
     """Smooth before shrinking, each direction rounded down to whole grey values."""
+    from scipy import ndimage
+
     for axis, new in enumerate(size, 1):
         sigma = (images.shape[axis] / new - 1) / 2
         if sigma > 0:
@@ -260,6 +260,9 @@ def _lines(old: int, new: int, smooth: bool) -> tuple[Ints, Floats]:
 @lru_cache(maxsize=64)
 def _resize_matrix(old: int, new: int, smooth: bool) -> Floats:
     """Return the matrix that resizes a column of ``old`` pixels to ``new`` ones, read off scikit-image's resize."""
+    # Loaded when it is needed: it takes longer than many a command, which only says what is wrong.
+    from skimage.transform import resize
+
     matrix: Floats = resize(  # type: ignore[no-untyped-call]
         np.eye(old), (new, old), order=1, mode="reflect", anti_aliasing=smooth
     )

@@ -12,7 +12,6 @@ from functools import lru_cache
 from typing import Any, Final
 
 import numpy as np
-from scipy import ndimage
 
 from lightproof.compiled import compiled
 from lightproof.errors import BadImage
@@ -114,6 +113,8 @@ def _smooth(images: Floats, sigma: float) -> Floats:
 @lru_cache(maxsize=64)
 def _blur_matrix(side: int, sigma: float) -> Floats:
     """Return the matrix that blurs a column of ``side`` pixels, read off SciPy's filter."""
+    from scipy import ndimage  # loaded when it is needed, as in :mod:`lightproof.images`
+
     matrix: Floats = ndimage.gaussian_filter1d(np.eye(side), sigma, axis=0, mode="nearest", radius=math.ceil(3 * sigma))
     matrix.flags.writeable = False
     return matrix

@@ -35,7 +35,8 @@ def test_the_first_page_names_them_all(call):
 def test_the_way_in_loads_nothing_that_only_some_commands_need():
     code = """
 import sys, lightproof.cli
-heavy = {"sqlalchemy", "numba", "cv2", "matplotlib", "lightproof.gallery", "lightproof.diagnosis"}
+heavy = {"sqlalchemy", "numba", "cv2", "matplotlib", "sklearn", "skimage", "scipy", "joblib"}
+heavy |= {"lightproof.gallery", "lightproof.diagnosis", "lightproof.datasets"}
 sys.exit(", ".join(heavy & set(sys.modules)))
 """
     result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)

@@ -11,7 +11,8 @@ from lightproof.errors import UnknownName
 from lightproof.experiments.explanations import EXPLANATIONS, GUESSES
 from lightproof.experiments.methods import METHODS, PAPER_PRESETS, check_name, choose_methods, methods_of_preset
 from lightproof.experiments.paper import CAS_PEAL_ENLARGED, PUBLISHED, YALE_OVERLAPS, YALE_PROJECTIONS, published
-from lightproof.experiments.plan import CHOSEN_ON_ODD, JITTERED_SETS, make_plan
+from lightproof.experiments.plan import CHOSEN_ON_ODD, make_plan
+from lightproof.experiments.sets import JITTERED_SETS
 from lightproof.settings import PRESETS
 
 ALL = list(METHODS.values())

@@ -4,22 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from lightproof.cli.console import count_reasons, printable, talk
-from lightproof.datasets import FaceSet, load_ar, load_cas_peal, load_folder, load_yale_b
 from lightproof.errors import BadParameter
-from lightproof.experiments.demo import render_people
+
+if TYPE_CHECKING:
+    from lightproof.datasets import FaceSet
 
 NAMED = 10
 """Files left out that are named one by one; of more, only the reasons are counted."""
-
-LOADERS: dict[str, Callable[..., FaceSet]] = {
-    "yale": load_yale_b,
-    "ar": load_ar,
-    "cas-peal": load_cas_peal,
-    "folder": load_folder,
-}
 
 
 def load(
@@ -31,11 +25,21 @@ def load(
 ) -> FaceSet:
     """Read a data set; the rendered one needs no folder. ``cropped`` and ``few`` are about a folder of photos alone."""
     if name == "rendered":
+        from lightproof.experiments.demo import render_people
+
         return render_people(24, 0, progress)
+    from lightproof import datasets
+
+    loaders: dict[str, Callable[..., FaceSet]] = {
+        "yale": datasets.load_yale_b,
+        "ar": datasets.load_ar,
+        "cas-peal": datasets.load_cas_peal,
+        "folder": datasets.load_folder,
+    }
     if data is None:
         raise BadParameter(name, "--data", f"the folder with {'your photos' if name == 'folder' else name}", data)
     more = {"cropped": cropped, "few": few} if name == "folder" else {}
-    return LOADERS[name](data, progress=progress, **more)
+    return loaders[name](data, progress=progress, **more)
 
 
 def check_cropped(owner: str, name: str, cropped: bool) -> None:

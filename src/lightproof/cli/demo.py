@@ -9,7 +9,6 @@ import typer
 
 from lightproof.cli.console import STDOUT, bar, check_folder, check_rows_place, say, show, write, write_rows
 from lightproof.cli.work import stoppable
-from lightproof.experiments.demo import render_people, run_demo
 
 
 def demo(
@@ -21,6 +20,7 @@ def demo(
     ] = None,
 ) -> None:
     """Render people, enroll one photo each, and name them under ever harder light."""
+    from lightproof.experiments.demo import render_people, run_demo
     from lightproof.experiments.demo_report import demo_page, demo_table
 
     check_folder(out)

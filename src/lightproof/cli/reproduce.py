@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import math
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from lightproof.baselines.networks import check_device
 from lightproof.cli.console import (
     STDOUT,
     bar,
@@ -25,18 +24,20 @@ from lightproof.cli.data import check_cropped, describe, load
 from lightproof.cli.gallery import Jobs, OnCluster, connected
 from lightproof.cli.work import check_jobs, kept_in, listed, stoppable
 from lightproof.errors import BadParameter, UserError
-from lightproof.experiments.cache import Cache
-from lightproof.experiments.methods import METHODS, Method, check_name, choose_methods, methods_of_preset
-from lightproof.experiments.plan import DATASETS, JITTERED_SETS, PAPER_SETS, make_plan, plan_end_to_end
-from lightproof.experiments.runner import run_all
+from lightproof.experiments.sets import DATASETS, JITTERED_SETS, PAPER_SETS
 from lightproof.frames import FRAMES
 from lightproof.settings import PRESETS
+
+if TYPE_CHECKING:
+    from lightproof.experiments.methods import Method
 
 
 def reproduce(
     table: Annotated[str, typer.Argument(help=f"{', '.join(DATASETS)}, or all: the paper's three.")] = "all",
     data: Annotated[Path | None, typer.Option(help="The folder of the data set, or the one it lies in.")] = None,
-    methods: Annotated[str, typer.Option(help=f"Only these, with commas: {', '.join(METHODS)}.")] = "",
+    methods: Annotated[
+        str, typer.Option(help="Only these, with commas, such as hog,robust; a wrong one is answered with all.")
+    ] = "",
     preset: Annotated[str, typer.Option(help=f"Only our own method in this preset: {', '.join(PRESETS)}.")] = "",
     frames: Annotated[str, typer.Option(help="What of the pictures is shown, with commas.")] = ",".join(FRAMES),
     end_to_end: Annotated[
@@ -62,8 +63,13 @@ def reproduce(
 
     What is finished is kept: after an interrupt the same command goes on where it stopped.
     """
+    from lightproof.baselines.networks import check_device
+    from lightproof.experiments.cache import Cache
     from lightproof.experiments.end_to_end import find_again
+    from lightproof.experiments.methods import check_name, choose_methods, methods_of_preset
+    from lightproof.experiments.plan import make_plan, plan_end_to_end
     from lightproof.experiments.report import Chapter, reports
+    from lightproof.experiments.runner import run_all
 
     check_name("table", table, [*DATASETS, "all"])
     if open_set:

@@ -12,12 +12,7 @@ from lightproof.cli.data import check_cropped, describe, load
 from lightproof.cli.gallery import Jobs
 from lightproof.cli.work import check_jobs, kept_in, listed, numbers, stoppable
 from lightproof.errors import BadParameter
-from lightproof.experiments.cache import Cache
-from lightproof.experiments.methods import METHODS, check_name
-from lightproof.experiments.plan import DATASETS
-from lightproof.experiments.rows import rows_of
-from lightproof.experiments.runner import run_all
-from lightproof.experiments.sweep import Grid, plan_sweep, sweep_tables
+from lightproof.experiments.sets import DATASETS
 from lightproof.light import LIGHTS
 
 
@@ -39,6 +34,11 @@ def sweep(
 
     To choose settings, sweep over people you will not test on.
     """
+    from lightproof.experiments.cache import Cache
+    from lightproof.experiments.methods import METHODS, check_name
+    from lightproof.experiments.rows import rows_of
+    from lightproof.experiments.runner import run_all
+    from lightproof.experiments.sweep import Grid, plan_sweep, sweep_tables
     from lightproof.experiments.sweep_report import sweep_page
 
     check_name("data set", dataset, DATASETS)

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 import typer
 
 from lightproof.cli.console import talk
 from lightproof.errors import BadParameter
-from lightproof.experiments.cache import Cache
+
+if TYPE_CHECKING:
+    from lightproof.experiments.cache import Cache
 
 EXIT_CODES: Final = (
     "Exit codes: 0 done; 1 something could not be done, with a sentence on stderr; 2 a wrong call; "

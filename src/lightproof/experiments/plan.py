@@ -26,14 +26,8 @@ from lightproof.experiments.explanations import EXPLANATIONS
 from lightproof.experiments.measure import BY_HAND, FOUND, JITTERED
 from lightproof.experiments.methods import METHODS, PAPER_PRESETS, Method
 from lightproof.experiments.paper import CAS_PEAL_ENLARGED, YALE_OVERLAPS, YALE_PROJECTIONS, published
+from lightproof.experiments.sets import JITTERED_SETS
 from lightproof.faces.networks import DETECTOR
-
-PAPER_SETS: Final = ("yale", "ar", "cas-peal")
-
-DATASETS: Final = (*PAPER_SETS, "folder", "rendered")
-
-JITTERED_SETS: Final = ("yale", "rendered")
-"""Sets whose crops have the eyes where :mod:`lightproof.faces` puts them, and a Test 2."""
 
 CHOSEN_ON_ODD: Final = ("robust", "fast")
 """Presets whose settings were chosen with the odd-numbered people of Extended Yale B in view."""
@@ -55,7 +49,7 @@ class Experiment:
     Attributes
     ----------
     dataset : str
-        One of :data:`DATASETS`.
+        One of :data:`lightproof.experiments.sets.DATASETS`.
     table : str
         Where its figures are shown: "main", "jittered", "own lights", "held-out people", "people chosen on",
         "details", "parameters", "explanations", "enlarged", "sweep", or "end to end" and its two halves of the people.
@@ -96,7 +90,7 @@ def make_plan(dataset: str, faces: FaceSet, methods: Sequence[Method], frames: S
     Parameters
     ----------
     dataset : str
-        One of :data:`DATASETS`.
+        One of :data:`lightproof.experiments.sets.DATASETS`.
     faces : FaceSet
     methods : sequence of Method
     frames : sequence of str
@@ -127,7 +121,7 @@ def plan_end_to_end(dataset: str, methods: Sequence[Method]) -> list[Experiment]
     Parameters
     ----------
     dataset : str
-        One of :data:`JITTERED_SETS`.
+        One of :data:`lightproof.experiments.sets.JITTERED_SETS`.
     methods : sequence of Method
     """
     classical = [method for method in methods if method.kind != "network"]

@@ -29,9 +29,10 @@ from lightproof.experiments.end_to_end import Search, search_table
 from lightproof.experiments.figures import Picture, decision_figure, light_figure, paper_figures
 from lightproof.experiments.methods import METHODS
 from lightproof.experiments.page import page, plate, table
-from lightproof.experiments.plan import PAPER_SETS, trials_of
+from lightproof.experiments.plan import trials_of
 from lightproof.experiments.rows import Row, hits_by_photo, lines_of, rows_of
 from lightproof.experiments.runner import Result
+from lightproof.experiments.sets import PAPER_SETS
 from lightproof.experiments.tables import TextTable
 from lightproof.plots import Measured, compared
 from lightproof.recognizer import FaceRecognizer

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Final
 
 import numpy as np
-from scipy.stats import norm
+from scipy.special import ndtri
 
 from lightproof.errors import BadParameter
 from lightproof.metrics.rates import checked_scores, crossing
@@ -48,7 +48,7 @@ def wilson_interval(right: float, n: int, level: float = 0.95) -> tuple[float, f
     '0.596 0.982'
     """
     # scipy's own takes whole numbers only; a mean over galleries need not be one.
-    z = float(norm.ppf(0.5 + level / 2))
+    z = float(ndtri(0.5 + level / 2))
     share, width = right / n, z * z / n
     half = z * math.sqrt(max(share * (1 - share), 0.0) / n + width / (4 * n))
     return max(0.0, (share + width / 2 - half) / (1 + width)), min(1.0, (share + width / 2 + half) / (1 + width))

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from scipy.stats import binomtest
 
 from lightproof.types import Array
 
@@ -74,6 +73,8 @@ def _lead(first: Array, second: Array) -> Array:
 
 
 def _sign_test(lead: Array) -> Paired:
+    from scipy.stats import binomtest  # takes longer to load than all the rest: only who compares methods waits
+
     ahead, behind = int((lead > 0).sum()), int((lead < 0).sum())
     p = float(binomtest(ahead, ahead + behind).pvalue) if ahead + behind else 1.0
     return Paired(ahead, behind, p)

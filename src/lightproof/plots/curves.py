@@ -10,7 +10,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import FixedLocator, FuncFormatter, MaxNLocator, NullLocator
-from scipy.stats import norm
+from scipy.special import ndtr, ndtri
 
 from lightproof.plots.canvas import FAINT, GREY, PALETTE, encoded, quiet, sheet
 from lightproof.types import Floats
@@ -79,14 +79,14 @@ def open_set_chart(series: Mapping[str, Line]) -> bytes:
 def det_chart(series: Mapping[str, Line]) -> bytes:
     """Draw both errors against each other on axes of normal deviates, where normal scores give straight lines."""
     figure, axes = _axes("different people accepted, %", "same person refused, %")
-    ends = (float(norm.ppf(LEAST)), float(norm.ppf(0.97)))
+    ends = (float(ndtri(LEAST)), float(ndtri(0.97)))
     axes.plot(ends, ends, color=GREY, linewidth=0.9)
     for i, (name, line) in enumerate(series.items()):
-        far, frr = (norm.ppf(np.clip(rates, LEAST, 1 - LEAST)) for rates in (line.far, line.frr))
+        far, frr = (ndtri(np.clip(rates, LEAST, 1 - LEAST)) for rates in (line.far, line.frr))
         axes.plot(far, frr, label=name, **_look(i))
     for axis, limit in ((axes.xaxis, axes.set_xlim), (axes.yaxis, axes.set_ylim)):
-        axis.set_major_locator(FixedLocator([float(norm.ppf(rate)) for rate in RATES]))
-        axis.set_major_formatter(FuncFormatter(lambda deviate, _: f"{100 * norm.cdf(deviate):.3g}"))
+        axis.set_major_locator(FixedLocator([float(ndtri(rate)) for rate in RATES]))
+        axis.set_major_formatter(FuncFormatter(lambda deviate, _: f"{100 * ndtr(deviate):.3g}"))
         limit(ends)
     return _finished(figure, axes, "upper center")
 
