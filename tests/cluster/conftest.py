@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
+import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -16,27 +18,41 @@ from tests.gallery.people import face
 
 distributed = pytest.importorskip("distributed", reason="needs Dask: pip install 'lightproof[cluster]'")
 
-import dask  # noqa: E402
-
 DEATHS = 2
 """Workers that may die over a task in these tests; Dask's own number is 4."""
 
 
 @pytest.fixture(scope="session")
-def workers() -> Iterator[distributed.Client]:
+def workers(tmp_path_factory) -> Iterator[distributed.Client]:
     """Two workers of one thread; whoever dies is started again."""
-    options = {
-        "distributed.scheduler.allowed-failures": DEATHS - 1,
-        "distributed.nanny.pre-spawn-environ.PYTHONPATH": ":".join(sys.path),
+    over = threading.Event()
+    about = {
+        "DASK_DISTRIBUTED__SCHEDULER__ALLOWED_FAILURES": str(DEATHS - 1),
+        "PYTHONPATH": os.pathsep.join(sys.path),
     }
     with (
-        dask.config.set(options),
-        distributed.LocalCluster(
-            2, threads_per_worker=1, processes=True, dashboard_address="127.0.0.1:0", silence_logs=60
-        ) as on,
-        distributed.Client(on, set_as_default=False) as client,
+        started(tmp_path_factory.mktemp("scheduler"), threads=0, about=about) as (address, *_),
+        distributed.Client(address, set_as_default=False) as client,
     ):
-        yield client
+        keepers = [threading.Thread(target=_keep, args=(over, address, about)) for _ in range(2)]
+        for keeper in keepers:
+            keeper.start()
+        try:
+            yield client
+        finally:
+            over.set()
+            for keeper in keepers:
+                keeper.join()
+
+
+def _keep(over: threading.Event, address: str, about: Mapping[str, str]) -> None:
+    """Have a worker there until it is over. Dask's own nanny may miss that one has died while it was starting."""
+    while not over.is_set():
+        worker = start("worker", address, "--no-nanny", "--nthreads", "1", about=about)
+        while worker.poll() is None and not over.wait(0.05):
+            pass
+        worker.kill()
+        worker.wait()
 
 
 @pytest.fixture
@@ -91,12 +107,11 @@ def put(top: Path, name: str, contents: bytes) -> None:
 
 @contextmanager
 def started(
-    folder: Path, threads: int
+    folder: Path, threads: int, about: Mapping[str, str] | None = None
 ) -> Iterator[tuple[str, subprocess.Popen[bytes], subprocess.Popen[bytes] | None]]:
     """Start a scheduler and, if it is to have threads, a worker, as one does by hand; yield address and processes."""
     note = folder / "scheduler.json"
-    local = ["--host", "127.0.0.1", "--dashboard-address", "127.0.0.1:0"]
-    scheduler = start("scheduler", "--port", "0", "--scheduler-file", str(note), *local)
+    scheduler = start("scheduler", "--port", "0", "--scheduler-file", str(note), about=about)
     worker = None
     try:
         while not note.exists() or not note.read_text():
@@ -104,7 +119,7 @@ def started(
             time.sleep(0.05)
         address = json.loads(note.read_text())["address"]
         if threads:
-            worker = start("worker", address, "--no-nanny", "--nthreads", str(threads), *local)
+            worker = start("worker", address, "--no-nanny", "--nthreads", str(threads), about=about)
         yield address, scheduler, worker
     finally:
         for process in (worker, scheduler):
@@ -113,7 +128,8 @@ def started(
                 process.wait()
 
 
-def start(what: str, *arguments: str) -> subprocess.Popen[bytes]:
-    return subprocess.Popen(
-        [sys.executable, "-m", f"distributed.cli.dask_{what}", *arguments], stderr=subprocess.DEVNULL
-    )
+def start(what: str, *arguments: str, about: Mapping[str, str] | None = None) -> subprocess.Popen[bytes]:
+    """Start a part of a cluster on this machine, with some variables in its environment."""
+    local = ["--host", "127.0.0.1", "--dashboard-address", "127.0.0.1:0"]
+    command = [sys.executable, "-m", f"distributed.cli.dask_{what}", *arguments, *local]
+    return subprocess.Popen(command, env={**os.environ, **(about or {})}, stderr=subprocess.DEVNULL)
