@@ -9,7 +9,8 @@ from scipy import ndimage
 from skimage.transform import resize
 
 from lightproof.errors import BadImage
-from lightproof.images import _gaussian, bring_to_size, check_images
+from lightproof.images import bring_to_size, check_images
+from lightproof.resampling import gaussian, reach_of
 
 
 @pytest.mark.parametrize("shape", [(192, 168), (64, 70), (30, 100), (64, 64), (20, 20)])
@@ -46,9 +47,9 @@ def test_8_bit_smoothing_rounds_the_smoothed_picture_down(rng):
 
 @pytest.mark.parametrize("sigma", [1.0, 0.8125, 0.5, 0.25])
 def test_the_weights_of_8_bit_smoothing_are_rounded_right_to_the_last_bit(sigma):
-    reach = int(4 * sigma + 0.5)
+    reach = reach_of(sigma)
     exact = [float(Decimal(-0.5 / sigma**2 * step**2).exp()) for step in range(-reach, reach + 1)]
-    assert _gaussian(sigma).tolist() == (np.array(exact) / np.sum(exact)).tolist()
+    assert gaussian(sigma, reach).tolist() == (np.array(exact) / np.sum(exact)).tolist()
 
 
 def test_8_bit_smoothing_needs_8_bit_images(rng):

@@ -31,6 +31,12 @@ def test_gathering_equals_cutting_patch_by_patch(grid, m, n):
     assert k == grid.n_patches == grid.rows * grid.columns
 
 
+@pytest.mark.parametrize("grid", [PatchGrid(18, 23, 4), PatchGrid(13, 12, 6), PatchGrid(9, 11, 4, overlap=1)])
+def test_lanes_are_the_same_patches_with_the_pixels_first(rng, grid):
+    fields = rng.random((3, 2, grid.height, grid.width)).astype(np.float32)
+    assert_array_equal(grid.lanes(fields), grid.gather(fields).transpose(0, 2, 3, 1))
+
+
 def test_the_grid_of_the_authors_has_21_x_21_patches():
     grid = PatchGrid(64, 64, cell=4, overlap=1)
     assert (grid.rows, grid.columns, grid.n_patches, grid.n_points, grid.stride) == (21, 21, 441, 16, 3)

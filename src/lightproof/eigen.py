@@ -15,7 +15,7 @@ import numpy as np
 from lightproof.compiled import compiled, written_out
 from lightproof.types import Array, Floats
 
-SWEEPS: Final = 5
+SWEEPS: Final = 4
 """Rounds over all pairs of rows; in the end each takes a number beside the diagonal to about its square."""
 
 

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
-from functools import lru_cache
 from typing import Any, Final, TypeAlias
 
 import numpy as np
 
-from lightproof.compiled import compiled
 from lightproof.errors import BadImage
-from lightproof.types import Array, Floats, Ints
+from lightproof.resampling import gaussian, reach_of, resizing
+from lightproof.types import Array, Floats
 
 Images: TypeAlias = Array | Sequence[Array]
 """A stack of shape (n, h, w), or a sequence of images of shape (h, w) whose sizes may differ."""
@@ -62,6 +60,13 @@ def check_images(X: Any, cell: int = 2, unit: bool = False) -> Images:
         _check_one(image, f"X[{i}]", cell)
         _check_pixels(image, f"X[{i}]", unit)
     return images
+
+
+def stacked(images: Images) -> Images:
+    """Make one array of images of one size and kind; whoever looks at them more than once copies them only here."""
+    if isinstance(images, np.ndarray) or len({(image.shape, image.dtype) for image in images}) != 1:
+        return images
+    return np.stack(list(images))
 
 
 def refuse_blank(images: Images) -> None:
@@ -201,13 +206,12 @@ def _resize_stack(images: Array, size: tuple[int, ...], dtype: Any, smoothing: s
         if images.dtype != np.uint8:
             raise BadImage("Pixels for smoothing='8-bit'", "uint8", images.dtype.name)
         images = _smoothed_in_8_bits(images, size)
-    smooth = smoothing == "float"
-    across = _resize_matrix(images.shape[2], size[1], smooth).astype(dtype)
-    lines = np.empty((len(images), size[0], images.shape[2]), dtype)
-    first, weights = _lines(images.shape[1], size[0], smooth)
-    _put_lines(images, first, weights.astype(dtype), lines)
+    down, across = (
+        resizing(old, new, smoothing == "float", np.dtype(dtype))
+        for old, new in zip(images.shape[1:], size, strict=True)
+    )
     # Divided last: grey values up to 255 are exact in float32, their 255th parts are not.
-    resized: Floats = np.matmul(lines, across.T) / np.dtype(dtype).type(white)
+    resized: Floats = across.across(down.down(images)) / np.dtype(dtype).type(white)
     return resized
 
 
@@ -218,53 +222,6 @@ def _smoothed_in_8_bits(images: Array, size: tuple[int, ...]) -> Array:
     for axis, new in enumerate(size, 1):
         sigma = (images.shape[axis] / new - 1) / 2
         if sigma > 0:
-            images = ndimage.correlate1d(images, _gaussian(sigma), axis, mode="mirror")
+            # The last bit of a weight decides whether an even grey is rounded down to the next one.
+            images = ndimage.correlate1d(images, gaussian(sigma, reach_of(sigma)), axis, mode="mirror")
     return images
-
-
-def _gaussian(sigma: float) -> Floats:
-    """Return the weights of ``scipy.ndimage.gaussian_filter``, the same on every processor.
-
-    Their last bit decides whether an even grey is rounded down to the next one, and NumPy's exponential is not the same
-    to the last bit on all processors.
-    """
-    reach = int(4 * sigma + 0.5)
-    weights = np.array([math.exp(-0.5 / sigma**2 * step**2) for step in range(-reach, reach + 1)])
-    return np.asarray(weights / weights.sum())
-
-
-@compiled
-def _put_lines(images: Array, first: Ints, weights: Floats, out: Floats) -> None:
-    """Put weighted sums of neighboring lines of each image, line i from ``first[i]`` on, into ``out``."""
-    for n in range(len(images)):
-        for i in range(len(first)):
-            place = out[n, i]
-            place[...] = 0
-            for j in range(weights.shape[1]):
-                line, weight = images[n, first[i] + j], weights[i, j]
-                for k in range(len(place)):
-                    place[k] += weight * out.dtype.type(line[k])
-
-
-@lru_cache(maxsize=64)
-def _lines(old: int, new: int, smooth: bool) -> tuple[Ints, Floats]:
-    """Return from which line on an image makes each line of the resized one, shape (new,), and the weights of these."""
-    matrix = _resize_matrix(old, new, smooth)
-    counts = matrix != 0
-    first, last = counts.argmax(axis=1), old - 1 - counts[:, ::-1].argmax(axis=1)
-    most = int((last - first).max()) + 1
-    first = np.minimum(first, old - most)
-    return first, np.take_along_axis(matrix, first[:, None] + np.arange(most), axis=1)
-
-
-@lru_cache(maxsize=64)
-def _resize_matrix(old: int, new: int, smooth: bool) -> Floats:
-    """Return the matrix that resizes a column of ``old`` pixels to ``new`` ones, read off scikit-image's resize."""
-    # Loaded when it is needed: it takes longer than many a command, which only says what is wrong.
-    from skimage.transform import resize
-
-    matrix: Floats = resize(  # type: ignore[no-untyped-call]
-        np.eye(old), (new, old), order=1, mode="reflect", anti_aliasing=smooth
-    )
-    matrix.flags.writeable = False
-    return matrix

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from functools import lru_cache
 from typing import Any, Final
 
 import numpy as np
@@ -17,6 +16,7 @@ from lightproof.compiled import compiled
 from lightproof.errors import BadImage
 from lightproof.images import ROUNDING
 from lightproof.powers import power
+from lightproof.resampling import blurring
 from lightproof.types import Floats
 
 
@@ -78,11 +78,12 @@ def tan_triggs(images: Floats, blur: float = 1.0) -> Floats:
     # Rounding alone is no contrast, and would be made one.
     least = images.dtype.type(8 * np.finfo(images.dtype).eps)
     _put_bands(_smooth(curved, blur).ravel(), _smooth(curved, 2 * blur).ravel(), least, bands.ravel(), sizes.ravel())
-    pictures = (-1, math.prod(images.shape[-2:]))
-    for limit in (images.dtype.type(10), images.dtype.type(math.inf)):
-        contrast = np.mean(power(sizes, 0.1), axis=(-2, -1)) ** 10
-        _even(bands.reshape(pictures), np.where(contrast > 0, contrast, 1).ravel(), limit, sizes.reshape(pictures))
-    limited: Floats = np.tanh(np.divide(bands, 10, out=bands), out=bands)
+    # The tenth root of what is divided by c ** 10 is the root itself over c: none has to be taken twice.
+    roots = power(sizes, 0.1)
+    roots /= (first := _mean_or_1(roots))
+    contrast = first * _mean_or_1(np.minimum(roots, images.dtype.type(10**0.1), out=roots))
+    bands /= 10 * contrast**10
+    limited: Floats = np.tanh(bands, out=bands)
     limited *= 10
     return limited
 
@@ -103,21 +104,16 @@ def _unit(images: Floats, name: str) -> Floats:
     return np.clip(images, 0, 1)
 
 
+def _mean_or_1(images: Floats) -> Floats:
+    """Return the mean of each picture, shape (..., 1, 1); 1 where there is nothing."""
+    mean = np.mean(images, axis=(-2, -1), keepdims=True)
+    return np.where(mean > 0, mean, images.dtype.type(1))
+
+
 def _smooth(images: Floats, sigma: float) -> Floats:
-    # Two matrix products are several times as fast as a filter on pictures as small as these.
-    down, across = (_blur_matrix(side, sigma).astype(images.dtype) for side in images.shape[-2:])
-    smooth: Floats = down @ (images @ across.T)
-    return smooth
-
-
-@lru_cache(maxsize=64)
-def _blur_matrix(side: int, sigma: float) -> Floats:
-    """Return the matrix that blurs a column of ``side`` pixels, read off SciPy's filter."""
-    from scipy import ndimage  # loaded when it is needed, as in :mod:`lightproof.images`
-
-    matrix: Floats = ndimage.gaussian_filter1d(np.eye(side), sigma, axis=0, mode="nearest", radius=math.ceil(3 * sigma))
-    matrix.flags.writeable = False
-    return matrix
+    sides, radius = images.shape[-2:], math.ceil(3 * sigma)
+    down, across = (blurring(side, sigma, radius, images.dtype) for side in sides)
+    return down.down(across.across(images.reshape(-1, *sides))).reshape(images.shape)
 
 
 @compiled
@@ -128,15 +124,3 @@ def _put_bands(narrow: Floats, wide: Floats, least: np.floating[Any], bands: Flo
         size = abs(band)
         bands[k] = bands.dtype.type(0) if size < least else band
         sizes[k] = sizes.dtype.type(0) if size < least else size
-
-
-@compiled
-def _even(bands: Floats, contrasts: Floats, limit: np.floating[Any], sizes: Floats) -> None:
-    """Divide each picture, (n, pixels), by its contrast, in place; put sizes up to ``limit`` into ``sizes``."""
-    for n in range(len(bands)):
-        picture, size, contrast = bands[n], sizes[n], contrasts[n]
-        for k in range(len(picture)):
-            band = picture[k] / contrast
-            large = abs(band)
-            picture[k] = band
-            size[k] = large if large < limit else limit

@@ -30,7 +30,7 @@ from lightproof.evidence import (
     mean_evidence,
     usual_closeness,
 )
-from lightproof.images import Images, refuse_blank
+from lightproof.images import Images, refuse_blank, stacked
 from lightproof.people import spans_of_samples
 from lightproof.placing import Placer
 from lightproof.processes import one_core
@@ -120,7 +120,7 @@ class Matcher:
 
     def templates(self, faces: Images) -> list[Template]:
         """Make the template of each face alone."""
-        images = self.extractor.check(faces)
+        images = stacked(self.extractor.check(faces))
         refuse_blank(images)
         blocks = (images[start : start + self.together] for start in range(0, len(images), self.together))
         spans = (spans for block in blocks for spans in self._spans(block))

@@ -7,6 +7,7 @@ from functools import cached_property
 
 import numpy as np
 
+from lightproof.compiled import compiled
 from lightproof.errors import BadParameter, GridDoesNotFit
 from lightproof.types import Array, Ints, is_whole
 
@@ -106,6 +107,61 @@ class PatchGrid:
         out.view(row).reshape(windows.shape)[...] = windows
         return out
 
+    def lanes(self, fields: Array) -> Array:
+        """Cut fields over the image into patches, each pixel of all patches side by side.
+
+        Parameters
+        ----------
+        fields : ndarray of shape (n, m, h, w)
+
+        Returns
+        -------
+        ndarray of shape (n, m, N, K)
+        """
+        out = np.empty((*fields.shape[:2], self.n_points, self.n_patches), fields.dtype)
+        _lay_out_all(fields, np.uintp(self.cell), as_constant(self.stride), np.uintp(self.columns), out)
+        return out
+
     def as_map(self, values: Array) -> Array:
         """Lay one value per patch out as a picture, (..., K) -> (..., rows, columns)."""
         return values.reshape(*values.shape[:-1], self.rows, self.columns)
+
+
+def as_constant(number: int) -> tuple[int, ...]:
+    """Write a small number so that loops are compiled for it: as the length of a tuple, which belongs to its type."""
+    return (0,) * number
+
+
+@compiled
+def lay_out(field: Array, cell: np.uintp, stride: tuple[int, ...], width: np.uintp, out: Array) -> None:
+    """Put each pixel of all cells side by side, as far as the picture reaches, (m, h, w) -> (m, cell ** 2, places).
+
+    Places are unsigned: of signed ones it would be asked at every pixel whether they count from the end.
+
+    Parameters
+    ----------
+    field : ndarray of shape (m, h, w)
+    cell : uintp
+    stride : tuple
+        From one cell to the next, see :func:`as_constant`.
+    width : uintp
+        Places of a line.
+    out : ndarray of shape (m, cell ** 2, places)
+    """
+    step, one = np.uintp(len(stride)), np.uintp(1)
+    height, breadth, lines = np.uintp(field.shape[1]), np.uintp(field.shape[2]), np.uintp(out.shape[2]) // width
+    for part in range(np.uintp(len(field))):
+        for i in range(cell):
+            for row in range(min(lines, (height - i + step - one) // step)):
+                line = field[part, row * step + i]
+                for j in range(cell):
+                    columns = min(width, (breadth - j + step - one) // step)
+                    lane = out[part, i * cell + j, row * width : row * width + columns]
+                    for column in range(columns):
+                        lane[column] = line[column * step + j]
+
+
+@compiled
+def _lay_out_all(fields: Array, cell: np.uintp, stride: tuple[int, ...], width: np.uintp, out: Array) -> None:
+    for n in range(len(fields)):
+        lay_out(fields[n], cell, stride, width, out[n])

@@ -41,16 +41,15 @@ class Placer:
 
     def describe(self, pictures: Floats) -> Floats:
         """Compute the features of pictures that the light was taken out of, (n, h, w) -> (n, K, D)."""
-        return self._waves(self._gradients(pictures))
+        return np.ascontiguousarray(self._waves(self._gradients(pictures)).swapaxes(1, 2))
 
     def samples(self, fields: Floats) -> Floats:
         """Compute the features of pictures by their gradients, patches last, (n, L, 2, h, w) -> (n, L, D, K)."""
-        vectors = self._waves(fields.reshape(-1, *fields.shape[2:])).swapaxes(1, 2)
-        return np.ascontiguousarray(vectors).reshape(*fields.shape[:2], *vectors.shape[1:])
+        waves = self._waves(fields.reshape(-1, *fields.shape[2:]))
+        return waves.reshape(*fields.shape[:2], *waves.shape[1:])
 
     def _waves(self, fields: Floats) -> Floats:
-        """Describe fields of gradients, (n, 2, h, w) -> (n, K, D)."""
-        patches = self._grid.gather(fields).reshape(len(fields), -1, self._grid.n_points)
+        """Describe fields of gradients, (n, 2, h, w) -> (n, D, K)."""
         # A product for each picture: one over all would differ in the last bit with the number of them.
-        waves: Floats = patches @ self._cosines.T
-        return waves.reshape(len(fields), self._grid.n_patches, self.n_numbers)
+        waves: Floats = self._cosines @ self._grid.lanes(fields)
+        return waves.reshape(len(fields), self.n_numbers, self._grid.n_patches)

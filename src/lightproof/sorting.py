@@ -17,7 +17,7 @@ from typing import Final, NamedTuple, TypeAlias
 import numpy as np
 
 from lightproof.compiled import compiled
-from lightproof.patches import PatchGrid
+from lightproof.patches import PatchGrid, as_constant, lay_out
 from lightproof.types import Array, Floats
 
 Wire: TypeAlias = tuple[int, int, int]
@@ -65,7 +65,7 @@ class PatchSorter:
         lanes = _room_for(max(1, TOGETHER // (rows * numbers)), rows, numbers, fields)
         for start in range(0, len(fields), len(lanes)):
             some = fields[start : start + len(lanes)]
-            _sort(some, self._sizes, self._directions, self._steps, lanes)
+            _sort(some, self._sizes, as_constant(self._grid.stride), self._directions, self._steps, lanes)
             # A product for each picture: one over all would differ in the last bit with the number of them.
             _pick(self._matrix @ lanes[: len(some)], self._sizes, places[start : start + len(some)])
 
@@ -81,7 +81,9 @@ def _room_for(pictures: int, rows: int, numbers: int, fields: Floats) -> Floats:
 
 
 @compiled
-def _sort(fields: Floats, sizes: Array, directions: Floats, steps: Array, lanes: Floats) -> None:
+def _sort(
+    fields: Floats, sizes: Array, constant: tuple[int, ...], directions: Floats, steps: Array, lanes: Floats
+) -> None:
     """Lay out, project, take the steps: one picture and one direction at a time, whose numbers stay in the cache.
 
     Parameters
@@ -89,6 +91,8 @@ def _sort(fields: Floats, sizes: Array, directions: Floats, steps: Array, lanes:
     fields : ndarray of shape (n, 2, h, w)
     sizes : ndarray of shape (4,)
         The stride; the places of a line; of a picture; of a picture with those that a step reads ahead.
+    constant : tuple
+        The stride once more, see :func:`lightproof.patches.as_constant`.
     directions : ndarray of shape (m, 2)
     steps : ndarray of shape (steps, 4)
         See :meth:`SortingPlan.along`.
@@ -97,27 +101,10 @@ def _sort(fields: Floats, sizes: Array, directions: Floats, steps: Array, lanes:
     stride, width, places, room = sizes
     pixels = np.zeros((2, stride * stride, places), fields.dtype)
     for n in range(len(fields)):
-        _lay_out(fields[n], stride, width, pixels)
+        lay_out(fields[n], stride, constant, width, pixels)
         for m in range(np.uintp(len(directions))):
             _project(pixels, directions[m], m * room, lanes[n])
             _take_steps(steps, places, lanes[n].ravel()[m * room :])
-
-
-@compiled
-def _lay_out(field: Floats, stride: np.uintp, width: np.uintp, pixels: Floats) -> None:
-    """Put every stride-th pixel of every stride-th line side by side, (2, h, w) -> (2, stride ** 2, places).
-
-    Places are unsigned: of signed ones it would be asked at every pixel whether they count from the end.
-    """
-    height, breadth, places = np.uintp(field.shape[1]), np.uintp(field.shape[2]), np.uintp(pixels.shape[2])
-    for part in range(2):
-        for i in range(stride):
-            for j in range(stride):
-                lane = pixels[part, i * stride + j]
-                columns = min(width, (breadth - j + stride - np.uintp(1)) // stride)
-                for row in range(min(places // width, (height - i + stride - np.uintp(1)) // stride)):
-                    for column in range(columns):
-                        lane[row * width + column] = field[part, row * stride + i, column * stride + j]
 
 
 @compiled

@@ -16,11 +16,7 @@ from lightproof.datasets.reading import Progress, count, existing_folder, files_
 from lightproof.errors import DatasetMissing, NoFace
 from lightproof.faces import FACE_SIZE, check_size, read_portrait
 from lightproof.images import bring_to_size
-
-ENDINGS: Final = frozenset(
-    {".jpg", ".jpeg", ".png", ".bmp", ".gif", ".pbm", ".pgm", ".pnm", ".ppm", ".tif", ".tiff", ".webp"}
-)
-"""What counts as a picture, in small or capital letters."""
+from lightproof.pixels import ENDINGS
 
 SMALLEST_SIDE: Final = 16
 """A picture with a shorter side shows no face."""

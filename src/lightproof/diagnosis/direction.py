@@ -94,8 +94,7 @@ def light_directions(faces: Array) -> Floats:
     directions = np.full((len(faces), 2), np.nan)
     for start in range(0, len(faces), BLOCK):
         some = slice(start, start + BLOCK)
-        small = bring_to_size(faces[some], SIZE, np.float64)
-        light = _light_of(small)
+        light = _light_of(_shrunk(faces[some]))
         told = light.std(axis=(1, 2)) >= LEAST_CONTRAST
         directions[some][told] = _likest(_halves(light[told]))
     return directions
@@ -132,7 +131,7 @@ def _bank() -> _Bank:
     sheet = read_grey(files(__package__).joinpath("lights.png").read_bytes(), where="the sheet of rendered lights")
     lights, (height, width) = light_grid(), RENDERED
     rendered = sheet.reshape(PEOPLE, height, len(lights), width).transpose(0, 2, 1, 3).reshape(-1, height, width)
-    faces = _halves(_light_of(bring_to_size(np.ascontiguousarray(rendered), SIZE, np.float64)))
+    faces = _halves(_light_of(_shrunk(np.ascontiguousarray(rendered))))
     side = np.tile(toward(np.array(lights)), (PEOPLE, 1))
     return _Bank(faces, faces.squares, np.concatenate([side, side * (-1, 1, 1)]))
 
@@ -155,6 +154,11 @@ def toward(lights: Floats) -> Floats:
     azimuth, elevation = np.radians(lights).T
     level = np.cos(elevation)
     return np.stack([np.sin(azimuth) * level, np.sin(elevation), np.cos(azimuth) * level], axis=1)
+
+
+def _shrunk(faces: Array) -> Floats:
+    # Of grey values float32 keeps enough. What follows is in float64, so that it is the same for any number of faces.
+    return bring_to_size(faces, SIZE, np.float32).astype(np.float64)
 
 
 def _light_of(small: Floats) -> Floats:

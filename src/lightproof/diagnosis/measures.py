@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Final
 
 import numpy as np
-from scipy.ndimage import gaussian_filter
 
 from lightproof.images import bring_to_size
 from lightproof.types import Array, Floats
@@ -60,6 +59,8 @@ def sharpness(face: Array) -> float:
     A picture that is blurred already has little to lose. The gain of the camera cancels out; its noise counts as
     detail.
     """
+    from scipy.ndimage import gaussian_filter  # loaded when it is needed: where the light stands is told without
+
     height = min(ROWS, face.shape[0])
     width = max(2, round(height * face.shape[1] / face.shape[0]))
     small = bring_to_size(face[None], (height, width), np.float64)[0]

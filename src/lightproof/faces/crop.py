@@ -7,8 +7,6 @@ from typing import Final, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.ndimage import gaussian_filter
-from skimage.transform import SimilarityTransform, warp
 
 from lightproof.errors import BadImage, BadParameter
 from lightproof.types import Floats, is_whole
@@ -64,6 +62,8 @@ def align_by_eyes(
     >>> face.shape, int(face[0, 0])
     ((40, 34), 33)
     """
+    from scipy.ndimage import gaussian_filter  # loaded when it is needed: not for faces that are cut out already
+
     height, width = check_size("align_by_eyes", size)
     if not isinstance(image, np.ndarray) or image.ndim != 2 or image.dtype != np.uint8:
         kind = f"{image.dtype} of shape {image.shape}" if isinstance(image, np.ndarray) else type(image).__name__
@@ -172,6 +172,8 @@ def _cut(image: Floats, turn: complex, move: complex, size: tuple[int, int]) -> 
 
     Beyond the photo it is reflected.
     """
+    from skimage.transform import SimilarityTransform, warp
+
     back = SimilarityTransform(  # type: ignore[no-untyped-call]
         matrix=np.array([[turn.real, -turn.imag, move.real], [turn.imag, turn.real, move.imag], [0, 0, 1]])
     )

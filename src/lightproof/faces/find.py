@@ -13,7 +13,6 @@ from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.ndimage import gaussian_filter
 
 from lightproof.errors import BadImage
 from lightproof.faces.crop import FACE_SIZE, align_by_eyes
@@ -21,11 +20,18 @@ from lightproof.faces.networks import MESH_SIDE, PUPILS, SIDE, Points, guess_fac
 from lightproof.faces.pyramid import Pyramid, Window
 from lightproof.types import Floats
 
+
+def _smoothed(square: Floats) -> Floats:
+    from scipy.ndimage import gaussian_filter  # loaded when it is needed, as in :mod:`lightproof.faces.crop`
+
+    return np.asarray(gaussian_filter(square, 1.2))
+
+
 LOOKS: Final[dict[str, Callable[[Floats], Floats]]] = {
     "gamma": lambda square: square**0.35,
     "plain": lambda square: square,
     "log": lambda square: np.log1p(255 * square) / np.log(256),
-    "smooth": lambda square: gaussian_filter(square, 1.2) ** 0.35,
+    "smooth": lambda square: _smoothed(square) ** 0.35,
 }
 """Lights in which a photo is looked at, in this order, until a face is found; values from 0 to 1.
 

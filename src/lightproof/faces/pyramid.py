@@ -7,7 +7,6 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from skimage.transform import AffineTransform, warp
 
 from lightproof.types import Floats
 
@@ -45,6 +44,11 @@ class Pyramid:
 
     def square(self, window: Window, pixels: int) -> Floats:
         """Draw a square of the photo with so many pixels a side; beyond the photo it is black."""
+        from skimage.transform import (
+            AffineTransform,
+            warp,
+        )  # loaded when it is needed, as in :mod:`lightproof.faces.crop`
+
         level = self._level_for(window.side / pixels)
         halved = 2.0**level
         # The middle of pixel 0 is at 0 on every level, so a place moves by the half pixel that it gains or loses.

@@ -10,7 +10,6 @@ from typing import Final
 
 from lightproof.cluster import Cluster, crew_of
 from lightproof.crew import Crew, Task
-from lightproof.datasets.folder import ENDINGS
 from lightproof.errors import BadImage, BadLabels, DatasetMissing
 from lightproof.gallery.belonging import Picture
 from lightproof.gallery.filing import Desk, follow_files, remove_missing
@@ -18,7 +17,7 @@ from lightproof.gallery.progress import Progress
 from lightproof.gallery.reading import check_visible
 from lightproof.gallery.sifting import FolderReport, Piece, Plan, Refused, Work, together
 from lightproof.gallery.taking import Made, Way, check_parameters, hash_of, killing, make, refusal_of
-from lightproof.pixels import contents_of, in_one_line
+from lightproof.pixels import ENDINGS, contents_of, in_one_line
 from lightproof.store import Store, check_name
 from lightproof.store.names import storable
 

@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from os import PathLike
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 from joblib import cpu_count, delayed
 
-from lightproof.datasets import Crowd
 from lightproof.errors import BadParameter
 from lightproof.gallery.gallery import Gallery
 from lightproof.gallery.progress import Progress, silent
@@ -18,6 +17,9 @@ from lightproof.gallery.taking import Face, Way, check_parameters, hash_of, phot
 from lightproof.processes import in_processes
 from lightproof.store import NewPhoto, Store
 from lightproof.types import is_whole
+
+if TYPE_CHECKING:
+    from lightproof.datasets import Crowd
 
 TOGETHER: Final = 96
 """People that are drawn in one go."""
@@ -71,6 +73,8 @@ def make_gallery(
     ...     make_gallery(f"{folder}/crowd.gallery", 5, jobs=1), make_gallery(f"{folder}/crowd.gallery", 7, jobs=1)
     (5, 2)
     """
+    from lightproof.datasets import Crowd  # loaded when it is needed: what renders people takes long
+
     if not is_whole(n_people, 1):
         raise BadParameter("make_gallery", "n_people", "a whole number of at least 1", n_people)
     if jobs != -1 and not is_whole(jobs, 1):

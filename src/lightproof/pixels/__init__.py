@@ -8,11 +8,13 @@ unpacked; and whatever goes wrong leaves as one `BadImage` with one sentence.
 from lightproof.pixels.bare import read_raw_grey
 from lightproof.pixels.door import read_grey
 from lightproof.pixels.files import MOST_BYTES, contents_of, in_one_line
+from lightproof.pixels.formats import ENDINGS
 from lightproof.pixels.grey import BEHIND
 from lightproof.pixels.guards import MOST_PIXELS, MOST_SIDE
 
 __all__ = [
     "BEHIND",
+    "ENDINGS",
     "MOST_BYTES",
     "MOST_PIXELS",
     "MOST_SIDE",

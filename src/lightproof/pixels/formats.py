@@ -7,6 +7,11 @@ from typing import Final
 
 from lightproof.errors import BadImage
 
+ENDINGS: Final = frozenset(
+    {".jpg", ".jpeg", ".png", ".bmp", ".gif", ".pbm", ".pgm", ".pnm", ".ppm", ".tif", ".tiff", ".webp"}
+)
+"""What the name of a picture ends in, in small or capital letters; in a folder other files are left out."""
+
 _STARTS: Final = {
     "JPEG": re.compile(rb"\xff\xd8\xff", re.DOTALL),
     "PNG": re.compile(rb"\x89PNG\r\n\x1a\n", re.DOTALL),
