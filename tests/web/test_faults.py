@@ -84,7 +84,7 @@ class Enroller(threading.Thread):
         assert not self.is_alive()
 
 
-def check(place: Path, kept: dict[str, str]) -> None:
+def check(place: Path, kept: dict[str, str], thorough: bool = True) -> None:
     """The gallery opens, holds every photo that was acknowledged, and no half photo or person."""
     with Gallery.open(place, create=False) as gallery:
         photos = gallery.store.photos()
@@ -93,7 +93,7 @@ def check(place: Path, kept: dict[str, str]) -> None:
         assert len(photos) == sum(person.photos for person in people)
         assert all(person.photos for person in people)
         # Every template is whole, and so is the one of several photos.
-        assert len(gallery.everybody()) == len(people)
+        assert not thorough or len(gallery.everybody()) == len(people)
 
 
 def test_killed_at_any_moment_of_an_enroll_the_gallery_holds_what_was_acknowledged(empty):
@@ -118,7 +118,7 @@ def test_killed_at_any_moment_of_an_enroll_the_gallery_holds_what_was_acknowledg
                 enroller.join(60)
                 interrupted += enroller.unsure
                 assert nursery.stdout.readline() == "dead\n"
-                check(empty, kept)
+                check(empty, kept, thorough=i % 8 == 7)  # 184 kills: also after the last
             assert len(kept) >= TOGETHER / 5  # every fifth kill waits for one; a busy machine may add no other
             assert interrupted >= TOGETHER / 3  # most kills fell into the middle of something
         finally:
