@@ -7,7 +7,8 @@ BIN = $(VENV)/bin
 # photos needs is there in any case, without the half gigabyte that ogm-vision asks for: only its file of weights is used.
 # The small extra postgres is there too; its tests use PostgreSQL's programs where they are installed, or LIGHTPROOF_POSTGRES.
 EXTRAS ?= dev
-# pip would compile all there is to bytecode, which takes longer than to install; Python compiles what it loads.
+# pip compiles to bytecode on one core, which takes longer than to install; afterwards it is done on all of them. It must be
+# done: what a compiler has to say of other people's code would count as a mistake of ours in the tests.
 PIP = $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile --constraint constraints.txt
 # Tests wait for servers and browsers, too: a few more processes than cores do no harm. Files keep their order, because those
 # of few tests take longest: put last they would leave most processes idle.
@@ -21,6 +22,7 @@ $(VENV)/.ready: pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(VENV)
 	$(PIP) --editable '.[$(EXTRAS),postgres]' ai-edge-litert
 	$(PIP) --no-deps ogm-vision
+	@$(BIN)/python -W ignore -m compileall -qq -j 0 $(VENV)/lib || true # some packages bring files that are no Python
 	touch $@
 
 demo: setup
