@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import tracemalloc
+
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
@@ -43,3 +45,15 @@ def test_no_picture_depends_on_the_others_beside_it(rng):
     found, images = resizing(30, 13, True, np.dtype(np.float32)), rng.integers(0, 256, (4, 30, 30)).astype(np.uint8)
     together = found.across(found.down(images))
     assert_array_equal(together, np.concatenate([found.across(found.down(image[None])) for image in images]))
+
+
+def test_a_large_picture_is_resized_by_few_weights():
+    """A matrix of all its pixels by all would take gigabytes."""
+    tracemalloc.start()
+    try:
+        found = resizing(20_000, 192, True, np.dtype(np.float32))
+        _, most = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert_allclose(found.weights.sum(axis=1), 1, rtol=1e-5)
+    assert most < 40 * found.matrix.nbytes

@@ -7,6 +7,7 @@ hundred faces, and on small pictures a sum of a few lines and a matrix product a
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, Self
@@ -68,8 +69,7 @@ def blurring(side: int, sigma: float, radius: int, dtype: np.dtype[Any]) -> Resa
         Pixels to each side that count.
     dtype : dtype
     """
-    reach = np.arange(side)[:, None] + np.arange(-radius, radius + 1)
-    return Resampling.of(_blurred(np.clip(reach, 0, side - 1), sigma), dtype)
+    return Resampling.of(_blurred(np.arange(side), side, gaussian(sigma, radius), _repeated), dtype)
 
 
 @lru_cache(maxsize=64)
@@ -84,15 +84,12 @@ def resizing(old: int, new: int, smooth: bool, dtype: np.dtype[Any]) -> Resampli
     dtype : dtype
     """
     sigma = (old / new - 1) / 2 if smooth else 0.0
-    given: Floats = np.eye(old)
-    if sigma > 0:
-        radius = reach_of(sigma)
-        given = _blurred(_mirrored(np.arange(old)[:, None] + np.arange(-radius, radius + 1), old), sigma)
+    weights = gaussian(sigma, reach_of(sigma)) if sigma > 0 else np.ones(1)
     place = (np.arange(new) + 0.5) * (old / new) - 0.5
     below = np.floor(place).astype(np.intp)
     share = (place - below)[:, None]
-    matrix = (1 - share) * given[_mirrored(below, old)] + share * given[_mirrored(below + 1, old)]
-    return Resampling.of(matrix, dtype)
+    one, next_one = (_blurred(_mirrored(pixels, old), old, weights, _mirrored) for pixels in (below, below + 1))
+    return Resampling.of((1 - share) * one + share * next_one, dtype)
 
 
 def gaussian(sigma: float, radius: int) -> Floats:
@@ -109,19 +106,30 @@ def reach_of(sigma: float) -> int:
     return int(4 * sigma + 0.5)
 
 
-def _blurred(reach: Ints, sigma: float) -> Floats:
-    """Blur each single bright pixel; ``reach[i]``, (side, 2 radius + 1), are the pixels that pixel i is made of."""
-    radius, single = reach.shape[1] // 2, np.eye(len(reach))
-    weights = gaussian(sigma, radius)
-    out: Floats = single * weights[radius]
-    # Pixels on both sides together, the farthest first: the order in which SciPy adds them.
-    for i in range(radius):
-        out += (single[reach[:, i]] + single[reach[:, -1 - i]]) * weights[i]
+def _blurred(pixels: Ints, side: int, weights: Floats, border: Callable[[Ints, int], Ints]) -> Floats:
+    """Tell what some of ``side`` pixels are made of when they are blurred, shape (n, side).
+
+    Parameters
+    ----------
+    pixels : ndarray of shape (n,)
+    side : int
+    weights : ndarray of shape (2 radius + 1,)
+    border : callable
+        Tells which pixels stand at places that may lie beyond the first or the last.
+    """
+    out, rows = np.zeros((len(pixels), side)), np.arange(len(pixels))
+    for step, weight in enumerate(weights, start=-(len(weights) // 2)):
+        out[rows, border(pixels + step, side)] += weight
     return out
 
 
-def _mirrored(places: Array, side: int) -> Ints:
-    """Tell which of ``side`` pixels stand at places that may lie beyond the first or the last."""
+def _repeated(places: Ints, side: int) -> Ints:
+    """Repeat the last pixel beyond the ends."""
+    return np.clip(places, 0, side - 1)
+
+
+def _mirrored(places: Ints, side: int) -> Ints:
+    """Mirror the pixels beyond the ends about the last one."""
     period = max(2 * side - 2, 1)
     inside = places % period
     return np.where(inside < side, inside, period - inside)
