@@ -165,6 +165,20 @@ def test_tan_triggs_by_height_makes_no_contrast_of_an_even_picture_of_any_size(s
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("shape", [(1, 48, 42), (1, 72, 63), (1, 96, 84), (1, 192, 168)])
+@pytest.mark.parametrize("pixel", [(0, 0), (11, 9)])
+def test_a_picture_of_which_one_pixel_differs_has_its_contrast_there_and_none_elsewhere(shape, pixel, dtype):
+    """The tenth power of the mean of so little is 0 in float32."""
+    image = np.full(shape, 0.5, dtype)
+    image[0, *pixel] += 1 / 255
+    mapped = tan_triggs_by_height(image)[0]
+    assert np.isfinite(mapped).all()
+    assert mapped[pixel] == mapped.max() > 9
+    assert np.abs(mapped).max() <= 10
+    assert_array_equal(mapped[24:, 22:], 0)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
 def test_pictures_lie_in_memory_as_they_like(rng, dtype):
     images = rng.random((3, 30, 24)).astype(dtype).transpose(0, 2, 1)
     assert_array_equal(tan_triggs(images), tan_triggs(images.copy()))

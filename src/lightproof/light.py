@@ -82,7 +82,8 @@ def tan_triggs(images: Floats, blur: float = 1.0) -> Floats:
     roots = power(sizes, 0.1)
     roots /= (first := _mean_or_1(roots))
     contrast = first * _mean_or_1(np.minimum(roots, images.dtype.type(10**0.1), out=roots))
-    bands /= 10 * contrast**10
+    # Of next to nothing the power may be too small for a number; what is left of the picture is beyond the limit then.
+    bands /= np.maximum(10 * contrast**10, np.finfo(images.dtype).tiny)
     limited: Floats = np.tanh(bands, out=bands)
     limited *= 10
     return limited

@@ -14,6 +14,7 @@ from lightproof.errors import BadParameter, DatasetMissing
 from lightproof.gallery import Calibration, FolderReport, Refused, folders, sifting
 from lightproof.gallery.filing import Desk
 from lightproof.gallery.taking import Made
+from lightproof.plots import png_of
 from lightproof.store import Refusal
 from tests.gallery.people import NAMES, answers, enroll, face, new, png
 
@@ -168,6 +169,16 @@ def test_forgetting_a_person_forgets_their_refused_photos(gallery, folder):
     take(gallery, folder)
     gallery.forget("Ada")
     assert gallery.store.refusals() == {}
+
+
+@pytest.mark.parametrize("grey", [128, 255])
+def test_a_picture_of_nearly_nothing_keeps_nobody_else_out(gallery, folder, grey):
+    blank = np.full((192, 168), grey, np.uint8)
+    blank[0, 0] -= 5
+    put(folder, "Dot/0.png", png_of(blank))
+    assert take(gallery, folder).enrolled == 7
+    assert [person.name for person in gallery.people()] == ["Ada", "Ben", "Cleo", "Dot"]
+    assert gallery.identify(face("Ada", 3)).candidates[0].name == "Ada"
 
 
 def test_a_photo_of_two_people_stays_with_the_first(gallery, folder):
