@@ -85,6 +85,13 @@ def test_lapack_is_hardly_asked_about_clear_patches(rng, monkeypatch):
     assert sum(asked) < 0.05 * 4 * 500
 
 
+@pytest.mark.parametrize("L", [8, 10, 12])
+def test_lapack_is_hardly_asked_about_the_photos_of_many_either(rng, monkeypatch, L):
+    asked = count_asked(monkeypatch)
+    compact_spans(copies(rng, b=4, L=L, K=300), 3, nothing(20))
+    assert sum(asked) < 6
+
+
 @pytest.mark.parametrize(
     ("make", "n_asked"),
     [

@@ -18,6 +18,8 @@ from lightproof.types import Array, Floats
 SWEEPS: Final = 4
 """Rounds over all pairs of rows; in the end each takes a number beside the diagonal to about its square."""
 
+FEW: Final = 5
+"""Rows, those of a photo and its copies, up to which so many rounds settle nearly all matrices; more take one more."""
 
 AT_A_TIME: Final = 16
 """Numbers that a processor works on in one go."""
@@ -77,7 +79,7 @@ def symmetric_eigen(matrices: Floats, r: int) -> tuple[Floats, Floats, Floats]:
     b, L, _, K = matrices.shape
     values, vectors = np.empty((b, r, K), matrices.dtype), np.empty((b, r, L, K), matrices.dtype)
     beside = np.zeros((b, K), matrices.dtype)
-    _put_eigen(matrices, SWEEPS, AT_A_TIME, values, vectors, beside)
+    _put_eigen(matrices, SWEEPS + (L > FEW), AT_A_TIME, values, vectors, beside)
     return values, vectors, beside
 
 

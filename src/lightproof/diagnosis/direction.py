@@ -157,7 +157,8 @@ def toward(lights: Floats) -> Floats:
 
 
 def _shrunk(faces: Array) -> Floats:
-    # Of grey values float32 keeps enough. What follows is in float64, so that it is the same for any number of faces.
+    # Of grey values float32 keeps enough. What follows is in float64, so that it is the same, up to its rounding,
+    # for any number of faces.
     return bring_to_size(faces, SIZE, np.float32).astype(np.float64)
 
 
