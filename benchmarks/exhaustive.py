@@ -104,7 +104,8 @@ def search(
     jobs : int
         Processes, each with a part of the people; 1 is this one.
     keep : Path, optional
-        A folder where what is done is kept, to go on from there after an interrupt.
+        A folder where what is done is kept: after an interrupt it goes on from there, and the same call once more
+        compares nobody.
     guesses : sequence of str, optional
         Somebody enrolled for each photo. Whoever cannot be better is not compared to the end; the answer is the same,
         whatever the guess, and found faster if it is good.
@@ -118,8 +119,9 @@ def search(
         rivals = joined_evidence([gallery.matcher.said(group.asked, drawn) for group in groups])
         seconds = time.process_time() - begun
         least = least_of(gallery, groups, guesses) if guesses else None
-        # Another state of the gallery would have other answers; with guesses the time is another one.
-        key = hashlib.blake2b(images.tobytes() + str((gallery.store.revision(), guesses)).encode(), digest_size=8)
+        # Another state of the gallery would have other answers. Which guesses these are changes none of them.
+        state = (gallery.store.revision(), guesses is not None)
+        key = hashlib.blake2b(images.tobytes() + str(state).encode(), digest_size=8)
         with gallery.store.reading() as view:
             edges = np.linspace(0, view.last_number(), jobs + 1).astype(int).tolist()
     names = {str(name) for name in drawn.names}
@@ -128,9 +130,6 @@ def search(
     work = [(place, images, *each, names, least) for each in zip(ranges, files, strict=True)]
     parts = _in_processes(work) if jobs > 1 else [best_of(*piece) for piece in work]
     found = [_told([part.best for part in parts], i, rivals, drawn, strangers) for i in range(len(images))]
-    for file in files:
-        if file:
-            file.unlink(missing_ok=True)
     # The time of the processors, not that on the clock: something else may have run beside it for hours.
     seconds = (seconds + sum(part.seconds for part in parts)) / (os.cpu_count() or 1)
     who, scores, one_in = zip(*found, strict=True)

@@ -199,7 +199,7 @@ def test_the_growth_of_a_gallery_is_measured_against_the_exhaustive_search(tmp_p
     assert row["change"]["never_named_again"]
     assert row["change"]["bytes_left"] == 0
     assert row["strangers"]["asked"] == 5
-    assert not list(tmp_path.glob("crowd-*.npz"))  # what was kept of finished searches
+    assert len(list(tmp_path.glob("crowd-*.npz"))) == len(scale.LIGHTS)  # what the searches with bounds found
     assert len(scale.table([row]).lines) == 2
     assert scale.drawn([row]).startswith(b"\x89PNG")
 
@@ -247,6 +247,22 @@ def test_an_exhaustive_search_with_bounds_finds_the_same_whatever_the_guess(some
     assert told.scores.tolist() == full.scores.tolist()
     assert told.one_in.tolist() == full.one_in.tolist()
     assert full.names[0] == crowd_name(10)
+
+
+def test_what_an_exhaustive_search_found_is_kept_for_the_next_one_whatever_its_guess(
+    some_people, tmp_path, monkeypatch
+):
+    images = Crowd().probes([3, 17]).images
+    first = exhaustive.search(some_people, images, jobs=1, keep=tmp_path, guesses=[crowd_name(3)] * 2)
+
+    def refuse(*_):
+        raise AssertionError("somebody is compared once more")
+
+    monkeypatch.setattr(exhaustive, "_left", refuse)
+    again = exhaustive.search(some_people, images, jobs=1, keep=tmp_path, guesses=[crowd_name(8)] * 2)
+    assert (again.names, again.scores.tolist()) == (first.names, first.scores.tolist())
+    with pytest.raises(AssertionError, match="once more"):
+        exhaustive.search(some_people, images[::-1], jobs=1, keep=tmp_path, guesses=[crowd_name(3)] * 2)
 
 
 def test_an_exhaustive_search_that_was_stopped_goes_on_where_it_was(some_people, tmp_path, monkeypatch):
