@@ -49,7 +49,8 @@ CHANGES: Final = 9
 """People who are added and forgotten."""
 
 TIMED: Final = {MILD: 32, HARD: 8}
-"""Photos that are compared with everybody to the end; how long that takes does not depend on the light."""
+"""Photos that are compared with everybody to the end. How long it takes is told by the former: where fewer photos share
+what is read, each takes longer."""
 
 COLUMNS: Final = {
     "people": "people",
