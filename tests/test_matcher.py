@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from lightproof import evidence
 from lightproof.agreement import lights_of, tax
 from lightproof.alignment import warp, with_copies
 from lightproof.cohort import cohort_faces
@@ -184,3 +185,31 @@ def test_templates_know_the_light_of_their_photos(matcher, lit):
     templates = matcher.templates(lit.images[:3])
     np.testing.assert_allclose([template.lights[0] for template in templates], lights_of(lit.images[:3]))
     assert matcher.joined(templates).lights == tuple(template.lights[0] for template in templates)
+
+
+def test_who_comes_beside_others_is_compared_alone_and_all_is_said_as_if_at_once(matcher, frontal, lit, monkeypatch):
+    templates = dict(enumerate(matcher.templates(frontal.images[::2])))
+    people = matcher.everybody({name: templates[name] for name in (0, 1)})
+    compared, plain = [], evidence.evidence_for
+
+    def noted(some, usual):
+        compared.append(some)
+        return plain(some, usual)
+
+    monkeypatch.setattr("lightproof.matcher.evidence_for", noted)
+    asked = matcher.ask(lit.images[:3])
+    for name in (2, 3, 4):
+        new = matcher.everybody({name: templates[name]})
+        people = people.beside(new)
+        said = matcher.said(asked, people)
+        assert compared.pop() is (people if name == 2 else new)
+        assert matcher.said(asked, people) is said
+        assert not compared
+        once = matcher.said(matcher.ask(lit.images[:3]), matcher.everybody(people.templates))
+        compared.clear()
+        for part in ("people", "cohort", "distances", "lots"):
+            np.testing.assert_array_equal(getattr(said, part), getattr(once, part))
+    # Somebody else is asked about in the usual way.
+    others = matcher.everybody({5: templates[0]})
+    assert matcher.said(asked, others).people.shape == (3, 1)
+    assert compared == [others]

@@ -6,12 +6,13 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 import time
 
 import pytest
 from threadpoolctl import threadpool_info, threadpool_limits
 
-from lightproof.processes import _libraries, one_core
+from lightproof.processes import READERS, _libraries, one_core, side_by_side
 
 pytestmark = pytest.mark.skipif(not hasattr(signal, "pthread_sigmask"), reason="signals are another thing there")
 
@@ -145,18 +146,20 @@ print(heard)
     assert asking.communicate(timeout=60) == ("['OSError', 'KeyError']\n", "")
 
 
-def test_a_copy_of_a_process_has_a_helper_of_its_own():
+def test_a_copy_of_a_process_has_helpers_and_readers_of_its_own():
     asking = start("""
 import threading
 from lightproof import processes
 
 processes.os.cpu_count = lambda: 2
 processes.in_threads(str, range(100))
+processes.side_by_side(str, range(100))
 child = os.fork()
 if child == 0:
     met = threading.Barrier(2, timeout=10)
     did = processes.in_threads(lambda _: (met.wait(), threading.get_ident())[1], range(2))
-    os._exit(7 if len(set(did)) == 2 else 1)
+    beside = processes.side_by_side(str, range(9))
+    os._exit(7 if len(set(did)) == 2 and beside == list("012345678") else 1)
 print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
 """)
     assert asking.communicate(timeout=60)[0] == "7\n"
@@ -212,3 +215,14 @@ threads()
         MKL_NUM_THREADS="2",
     )
     assert asking.communicate(timeout=60) == ("2\n1\n1\n2\n", "")
+
+
+def test_what_waits_is_done_side_by_side_and_comes_in_order():
+    met = threading.Barrier(READERS, timeout=10)
+    assert side_by_side(lambda i: (met.wait(), i)[1], range(READERS)) == list(range(READERS))
+
+
+def test_a_mistake_beside_others_reaches_the_caller_and_the_next_call_works():
+    with pytest.raises(ZeroDivisionError):
+        side_by_side(lambda i: 1 / i, [3, 0, 2])
+    assert side_by_side(str, range(20)) == [str(i) for i in range(20)]

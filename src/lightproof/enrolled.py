@@ -11,6 +11,7 @@ import numpy as np
 
 from lightproof.closeness import Blocks, lay_out, side_by_side
 from lightproof.labels import lot_of, sort_labels
+from lightproof.processes import in_threads
 from lightproof.stack import length_weights
 from lightproof.subspaces import PatchSpans, SharedSpan
 from lightproof.types import Array, Floats, Ints
@@ -103,7 +104,7 @@ class Enrolled:
         """Everybody, laid out for answers in each view."""
         if self.parts:
             return tuple(_beside(sides) for sides in zip(*(part.views for part in self.parts), strict=True))
-        return tuple(self._side(i) for i in range(len(self.layouts)))
+        return tuple(in_threads(self._side, range(len(self.layouts))))
 
     def _side(self, view: int) -> Side:
         spans = [template.spans[view] for template in self.templates.values()]

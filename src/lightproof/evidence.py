@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Final, TypeAlias
+from typing import Final, NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -65,6 +65,29 @@ class Evidence:
 _SAID: Final = ("people", "cohort")
 
 
+class Usual(NamedTuple):
+    """What is usual for some photos in one view, whoever they are compared with.
+
+    Attributes
+    ----------
+    units : ndarray of shape (K, n, D filled up)
+        The photos: see :func:`lightproof.closeness.unit_vectors`.
+    closeness : ndarray of shape (K, n)
+        How close just anybody is to each patch.
+    said : ndarray of shape (n, Z)
+        What the photos say for each rendered person.
+    """
+
+    units: Floats
+    closeness: Floats
+    said: Floats
+
+
+def usual_of(vectors: Views, cohort: Enrolled) -> list[list[Usual]]:
+    """What is usual for photos, (n, K, D) in each view, :data:`PROBES` of them at a time."""
+    return in_threads(lambda view: _usual_of_view(*view), zip(vectors, cohort.views, strict=True))
+
+
 def evidence_of(vectors: Views, people: Enrolled, cohort: Enrolled) -> Evidence:
     """Sum up what photos say for everybody.
 
@@ -81,8 +104,12 @@ def evidence_of(vectors: Views, people: Enrolled, cohort: Enrolled) -> Evidence:
     -------
     Evidence
     """
-    views = zip(vectors, people.views, cohort.views, strict=True)
-    said = in_threads(lambda view: _evidence_of_view(*view), views)
+    return evidence_for(people, usual_of(vectors, cohort))
+
+
+def evidence_for(people: Enrolled, usual: Sequence[Sequence[Usual]]) -> Evidence:
+    """Sum up what photos say for people, where it is known what is usual for these photos."""
+    said = in_threads(lambda view: _evidence_of_view(*view), zip(usual, people.views, strict=True))
     known, made_up, apart = (np.sum([getattr(view, name) for view in said], axis=0) for name in (*_SAID, "distances"))
     return Evidence(known - people.levels, made_up, apart / len(said), people.lots)
 
@@ -139,16 +166,36 @@ def joined_evidence(blocks: Sequence[Evidence]) -> Evidence:
     return Evidence(people, cohort, np.concatenate(apart), blocks[0].lots)
 
 
-def _evidence_of_view(vectors: Floats, people: Side, cohort: Side) -> Evidence:
-    blocks = (vectors[start : start + PROBES] for start in range(0, len(vectors), PROBES))
-    return joined_evidence([_evidence_of_block(block, people, cohort) for block in blocks])
+def beside_evidence(said: Evidence, more: Evidence, people: Enrolled) -> Evidence:
+    """Put what the same photos say for others beside what they say for some; together these are ``people``."""
+    assert said.distances is not None
+    assert more.distances is not None
+    return Evidence(
+        np.concatenate([said.people, more.people], axis=1),
+        said.cohort,
+        np.concatenate([said.distances, more.distances], axis=1),
+        people.lots,
+    )
 
 
-def _evidence_of_block(vectors: Floats, people: Side, cohort: Side) -> Evidence:
-    K, units = vectors.shape[1], unit_vectors(vectors)
-    usual, made_up = usual_evidence(units, cohort.blocks, cohort.weights)
-    known, near = summed_evidence(units, people.blocks, usual, people.weights)
-    return Evidence(known / K, made_up / K, 1 - near / K)
+def _usual_of_view(vectors: Floats, cohort: Side) -> list[Usual]:
+    blocks = [vectors[start : start + PROBES] for start in range(0, len(vectors), PROBES)]
+    return [_usual_of_block(unit_vectors(block), cohort) for block in blocks]
+
+
+def _usual_of_block(units: Floats, cohort: Side) -> Usual:
+    close, made_up = usual_evidence(units, cohort.blocks, cohort.weights)
+    return Usual(units, close, made_up / len(units))
+
+
+def _evidence_of_view(usual: Sequence[Usual], people: Side) -> Evidence:
+    return joined_evidence([_evidence_of_block(block, people) for block in usual])
+
+
+def _evidence_of_block(usual: Usual, people: Side) -> Evidence:
+    K = len(usual.units)
+    known, near = summed_evidence(usual.units, people.blocks, usual.closeness, people.weights)
+    return Evidence(known / K, usual.said, 1 - near / K)
 
 
 def _usual(units: Floats, cohort: Side) -> Floats:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Hashable, Iterable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 from typing import Any, Final, NamedTuple
 
@@ -21,14 +21,18 @@ from lightproof.enrolled import Enrolled, Layout, Template
 from lightproof.errors import BadParameter
 from lightproof.evidence import (
     Evidence,
+    Usual,
     Views,
+    beside_evidence,
     best_evidence,
     best_maps,
+    evidence_for,
     evidence_map,
     evidence_of,
     joined_evidence,
     mean_evidence,
     usual_closeness,
+    usual_of,
 )
 from lightproof.images import Images, refuse_blank, stacked
 from lightproof.people import spans_of_samples
@@ -63,7 +67,16 @@ SINGLE: Final = 4
 """Photos of a person who has several that tell how near anybody comes to a single one."""
 
 
-class Asked(NamedTuple):
+class Compared(NamedTuple):
+    """People whom photos were compared with, what the photos said, and what is usual for them."""
+
+    people: Enrolled
+    said: Evidence
+    usual: list[list[Usual]]
+
+
+@dataclass(eq=False)
+class Asked:
     """Photos that are asked about.
 
     Attributes
@@ -73,11 +86,14 @@ class Asked(NamedTuple):
     lights : ndarray of shape (n, 2)
         Azimuth and elevation in degrees; nan where it cannot be told.
     moves : int
+    before : Compared, optional
+        Whom they were compared with last, where more people may come beside these.
     """
 
     vectors: Views
     lights: Floats
     moves: int
+    before: Compared | None = None
 
 
 class Matcher:
@@ -220,8 +236,26 @@ class Matcher:
         return self._asked(images)
 
     def said(self, asked: Asked, people: Enrolled) -> Evidence:
-        """What photos say for each person, as :meth:`compare` does."""
-        return taxed(best_evidence(self._evidence(asked.vectors, people), asked.moves), asked.lights, people)
+        """What photos say for each person, as :meth:`compare` does.
+
+        Where people come beside some whom the photos were compared with before, only those who are new are compared:
+        what is said for one does not depend on the others.
+        """
+        before = asked.before
+        if before is not None and before.people is people:
+            return before.said
+        if before is not None and people.parts and before.people is people.parts[0]:
+            usual = before.usual
+            said = beside_evidence(before.said, self._said(asked, people.parts[1], usual), people)
+        else:
+            usual = usual_of(asked.vectors, self.cohort)
+            said = self._said(asked, people, usual)
+        if people.parts:
+            asked.before = Compared(people, said, usual)
+        return said
+
+    def _said(self, asked: Asked, people: Enrolled, usual: list[list[Usual]]) -> Evidence:
+        return taxed(best_evidence(evidence_for(people, usual), asked.moves), asked.lights, people)
 
     def compare_map(self, face: Array, people: Enrolled) -> tuple[Evidence, Evidence]:
         """What one face says, n = 1, and what each of its patches says, (K, C) and (K, Z), at the same moves."""

@@ -437,3 +437,47 @@ def test_a_closed_store_says_so(store, store_place):
     for use in (store.people, store.writing().__enter__):
         with pytest.raises(UserError, match=r" must be open to be used; got a gallery that was closed\.$"):
             use()
+
+
+@pytest.fixture
+def crowded(store, monkeypatch):
+    """Twenty people, and readers who are worth it for three of them."""
+    monkeypatch.setattr("lightproof.store.store.EACH", 3)
+    enroll(store, **{f"person {i:02d}": chr(97 + i) + chr(65 + i) for i in range(20)})
+    return store
+
+
+def test_many_people_are_read_side_by_side_and_none_is_missed_or_told_twice(crowded):
+    ids = [person.id for person in crowded.people()]
+    for count in (0, 1, 5, 7, 20):
+        some = ids[:count]
+        with crowded.reading() as view:
+            alone = view.compared(some)
+        assert len(alone) == count
+        found = crowded.compared({*some, 10**6})
+        assert sorted(found, key=lambda one: one[0].name) == alone
+
+
+def test_readers_who_saw_different_states_are_not_put_together(crowded, monkeypatch):
+    ids = [person.id for person in crowded.people()]
+    read, asked = crowded._compared, []
+
+    def read_with_a_change_after_it(numbers):
+        asked.append(numbers)
+        found = read(numbers)
+        enroll(crowded, **{f"new {len(asked)}": str(len(asked))})
+        return found
+
+    monkeypatch.setattr("lightproof.store.store.side_by_side", lambda do, things: [do(thing) for thing in things])
+    monkeypatch.setattr(crowded, "_compared", read_with_a_change_after_it)
+    found = crowded.compared(ids)
+    assert sorted(person.id for person, _, _ in found) == ids
+    assert asked[-1] == ids
+    assert len(asked) == (crowded._database.readers + 1 if crowded._database.readers > 1 else 1)
+
+
+def test_a_mistake_of_one_reader_is_told_as_that_of_one_alone(crowded):
+    ids = [person.id for person in crowded.people()]
+    crowded.close()
+    with pytest.raises(UserError, match=r"must be open to be used; got a gallery that was closed\.$"):
+        crowded.compared(ids)

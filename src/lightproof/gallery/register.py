@@ -144,9 +144,11 @@ class Register:
         return [person for each in found for person in each.people.tolist()]
 
     def _beside_rivals(self, people: Enrolled, numbers: Set[int], including: Iterable[str]) -> Enrolled:
-        with self._store.reading() as view:
-            found = self._read(view.compared({*numbers, *view.ids_of(including).values()}))
-            return beside(people, (kept for _, kept in found), self._way)
+        if names := list(including):
+            with self._store.reading() as view:
+                numbers = {*numbers, *view.ids_of(names).values()}
+        found = self._read(self._store.compared(numbers))
+        return beside(people, (kept for _, kept in found), self._way)
 
     def _read(
         self, people: Iterable[tuple[Person, list[NewPhoto], bytes | None]]

@@ -25,7 +25,14 @@ class Database(ABC):
     place : Place
     timeout : float
         Seconds that a writer waits for others.
+
+    Attributes
+    ----------
+    readers : int
+        How many connections read the rows of many people, side by side.
     """
+
+    readers = 1
 
     def __init__(self, place: Place, timeout: float) -> None:
         self.words = Words(place.shown, timeout)

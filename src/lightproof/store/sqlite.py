@@ -19,6 +19,7 @@ from sqlalchemy import Connection, Engine, create_engine, event
 from sqlalchemy.pool import NullPool, QueuePool
 
 from lightproof.errors import BadGallery, CannotWrite, GalleryBusy
+from lightproof.processes import READERS
 from lightproof.store import schema
 from lightproof.store.engine import Database
 from lightproof.store.places import Place
@@ -44,6 +45,9 @@ SWEEP_WAIT: Final = 1000
 
 class SqliteFile(Database):
     """A file; where it or its folder cannot be written, it is only read."""
+
+    # One reader waits for the disk row by row.
+    readers = READERS
 
     def _make_engine(self, place: Place) -> Engine:
         assert place.file is not None

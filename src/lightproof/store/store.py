@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
+from itertools import pairwise
 from types import TracebackType
 from typing import Final
 
 from lightproof.errors import BadParameter, LightproofError, UserError
+from lightproof.processes import side_by_side
 from lightproof.store.engine import Database
 from lightproof.store.places import find_place
 from lightproof.store.postgres import PostgresDatabase
@@ -19,6 +21,9 @@ from lightproof.store.writing import Change
 
 TIMEOUT: Final = 30.0
 """Seconds that a writer waits for others."""
+
+EACH: Final = 16
+"""People who are worth a reader of their own."""
 
 
 class Store:
@@ -203,6 +208,22 @@ class Store:
         """See :meth:`View.templates`; the state is held until the last person is read."""
         with self.reading() as view:
             yield from view.templates(since, faces=faces)
+
+    def compared(self, ids: Iterable[int]) -> list[tuple[Person, list[NewPhoto], bytes | None]]:
+        """See :meth:`View.compared`; where many people are asked for, they may be read by several at a time."""
+        numbers = sorted(ids)
+        count = min(self._database.readers, len(numbers) // EACH)
+        if count > 1:
+            edges = [len(numbers) * i // count for i in range(count + 1)]
+            found = side_by_side(self._compared, [numbers[start:end] for start, end in pairwise(edges)])
+            if len({revision for revision, _ in found}) == 1:
+                return [one for _, some in found for one in some]
+        # Somebody has changed the gallery between two of them, and what is told is to be of one state.
+        return self._compared(numbers)[1]
+
+    def _compared(self, ids: Sequence[int]) -> tuple[int, list[tuple[Person, list[NewPhoto], bytes | None]]]:
+        with self.reading() as view:
+            return view.revision(), view.compared(ids)
 
     def face(self, photo: int) -> bytes | None:
         """See :meth:`View.face`."""
