@@ -12,7 +12,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from lightproof.coding import WORD, bits_apart, least_apart, spread
+from lightproof.coding import WORD, bits_apart, in_blocks, least_apart, spread
 from lightproof.datasets import FaceSet, load_yale_b
 from lightproof.datasets.protocols import has_odd_number
 from lightproof.experiments.report import markdown
@@ -42,7 +42,7 @@ def measure(faces: FaceSet, preset: str) -> Iterator[list[str]]:
     templates = matcher.templates(faces.images[frontal])
     people, coder = matcher.everybody(dict(zip(names, templates, strict=True))), matcher.coder
     codes = coder.of_templates(templates)
-    first, rest = (np.ascontiguousarray(part) for part in np.split(codes, [coder.n_first], axis=1))
+    blocks, rest = in_blocks(codes[:, : coder.n_first]), codes[:, coder.n_first :].copy()
     glance, _ = spread(codes, coder.n_first)
     asked = np.flatnonzero(~frontal)
     right = np.array([names.index(label) for label in faces.labels[asked]])
@@ -50,9 +50,10 @@ def measure(faces: FaceSet, preset: str) -> Iterator[list[str]]:
     for start in range(0, len(asked), FACES):
         query = matcher.ask(faces.images[asked[start : start + FACES]])
         for bits in coder.of_asked(query.vectors, query.moves):
-            looks[GLANCE].append(-bits_apart(glance, spread(bits[0], coder.n_first)[0])[0].astype(float))
-            looks[FIRST].append(-bits_apart(first, bits[0, : coder.n_first])[0].astype(float))
-            looks[SECOND].append(-least_apart(first, rest, np.arange(len(codes)), bits).astype(float))
+            seen, n = spread(bits[0], coder.n_first)[0], len(codes)
+            looks[GLANCE].append(-bits_apart(in_blocks(glance), seen, n)[0].astype(float))
+            looks[FIRST].append(-bits_apart(blocks, bits[0, : coder.n_first], n)[0].astype(float))
+            looks[SECOND].append(-least_apart(blocks, rest, np.arange(n), bits).astype(float))
         looks["exact evidence"] += list(matcher.said(query, people).people)
     azimuth, elevation = (np.radians(angles[asked]) for angles in (faces.azimuths, faces.elevations))
     angle = np.degrees(np.arccos(np.clip(np.cos(azimuth) * np.cos(elevation), -1, 1)))

@@ -121,12 +121,13 @@ def ask(place: str, images: Array) -> dict[str, Any]:
 
 
 def strangers(place: str, folder: Path, count: int, crowd: Crowd) -> dict[str, Any]:
-    """Ask about people who are not enrolled: how many are let in, and how far the best match of half of them leads."""
+    """Ask about people who are not enrolled: how long they wait, how many are let in, how far half of them lead."""
     people = np.arange(2**31 - 10_002, 2**31 - 10_002 - count, -1)
     found = in_own_process("benchmarks.scale", place, folder, images=photos_of(people, 5, 50, crowd))
     one_in = np.array(found["one_in"])
     let_in = {f"let_in_at_{far:g}_percent": 100 * float(np.mean(one_in * far / 100 >= 1)) for far in (1, 0.1)}
-    return {"asked": count, **let_in, "median_lead": float(np.median(found["leads"]))}
+    waited = {name: found[name] for name in ("p50_ms", "p99_ms")}
+    return {"asked": count, **waited, **let_in, "median_lead": float(np.median(found["leads"]))}
 
 
 def in_own_process(module: str, place: str, folder: Path, **arrays: Any) -> Any:

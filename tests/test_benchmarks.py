@@ -199,6 +199,7 @@ def test_the_growth_of_a_gallery_is_measured_against_the_exhaustive_search(tmp_p
     assert row["change"]["never_named_again"]
     assert row["change"]["bytes_left"] == 0
     assert row["strangers"]["asked"] == 5
+    assert 0 < row["strangers"]["p50_ms"] <= row["strangers"]["p99_ms"]
     assert len(list(tmp_path.glob("crowd-*.npz"))) == len(scale.LIGHTS)  # what the searches with bounds found
     assert len(scale.table([row]).lines) == 2
     assert scale.drawn([row]).startswith(b"\x89PNG")

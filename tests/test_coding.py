@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_array_equal
 
-from lightproof.coding import WORD, bits_apart, bits_more, least_apart, spread
+from lightproof.coding import LANES, WORD, bits_apart, bits_more, in_blocks, lanes_of, least_apart, spread
 from lightproof.matcher import Matcher
 from lightproof.settings import GALLERIES
 
@@ -26,11 +26,15 @@ def slow_count(one, other):
     return bin(int.from_bytes((one ^ other).tobytes())).count("1")
 
 
-@given(st.integers(1, 40), st.integers(1, 9), st.integers(0, 10**6))
+def apart_of(codes, asked):
+    return bits_apart(in_blocks(codes), asked, len(codes))[0]
+
+
+@given(st.integers(1, 3 * LANES), st.integers(1, 9), st.integers(0, 10**6))
 def test_bits_are_counted_one_by_one(n, count, seed):
     rng = np.random.default_rng(seed)
     codes, asked = words(rng, n, count), words(rng, 1, count)[0]
-    apart, counts = bits_apart(codes, asked)
+    apart, counts = bits_apart(in_blocks(codes), asked, n)
     assert apart.tolist() == [slow_count(code, asked) for code in codes]
     assert counts.tolist() == np.bincount(apart, minlength=WORD * len(asked) + 1).tolist()
 
@@ -40,10 +44,29 @@ def test_spread_codes_differ_in_as_many_bits(n, n_first, more, seed):
     rng = np.random.default_rng(seed)
     codes, asked = words(rng, n, n_first + more), words(rng, 1, n_first + more)[0]
     whole, own = (np.concatenate(spread(some, n_first), axis=-1) for some in (codes, asked))
-    assert bits_apart(whole, own)[0].tolist() == bits_apart(codes, asked)[0].tolist()
+    assert apart_of(whole, own).tolist() == apart_of(codes, asked).tolist()
     looked_at = 2 * spread(asked, n_first)[0].size
-    first = bits_apart(np.ascontiguousarray(codes[:, :n_first]), asked[:n_first])[0]
-    assert bits_apart(np.ascontiguousarray(whole[:, :looked_at]), own[:looked_at])[0].tolist() == first.tolist()
+    first = apart_of(codes[:, :n_first], asked[:n_first])
+    assert apart_of(whole[:, :looked_at], own[:looked_at]).tolist() == first.tolist()
+
+
+@given(st.integers(1, 3 * LANES), st.integers(1, 5), st.integers(0, 10**6))
+def test_what_is_laid_out_in_blocks_is_found_where_it_lies(n, count, seed):
+    rng = np.random.default_rng(seed)
+    codes, rows = words(rng, n, count), rng.permutation(n)[: n // 2]
+    blocks = in_blocks(codes)
+    assert_array_equal(blocks[lanes_of(rows)], codes[rows])
+    blocks[lanes_of(rows)] = 0
+    left = np.setdiff1d(np.arange(n), rows)
+    assert_array_equal(blocks[lanes_of(left)], codes[left])
+    assert not blocks[lanes_of(rows)].any()
+
+
+def test_codes_beyond_those_there_are_do_not_count(rng):
+    codes = words(rng, LANES, 2)
+    apart, counts = bits_apart(in_blocks(codes), codes[0], 10)
+    assert apart.tolist() == apart_of(codes, codes[0])[:10].tolist()
+    assert counts.sum() == 10
 
 
 def test_a_glance_falls_on_every_other_bit():
@@ -63,14 +86,13 @@ def test_more_bits_are_counted_only_of_those_near_so_far(n, count, more, limit, 
     assert apart.tolist() == [seen[row] + slow_count(codes[row, :count], asked) for row in rows]
 
 
-@given(st.integers(1, 30), st.integers(1, 4), st.integers(0, 4), st.integers(1, 9), st.integers(0, 10**6))
+@given(st.integers(1, 2 * LANES), st.integers(1, 4), st.integers(0, 4), st.integers(1, 9), st.integers(0, 10**6))
 def test_of_several_views_the_nearest_counts(n, head, tail, views, seed):
     rng = np.random.default_rng(seed)
     codes, asked = words(rng, n, head + tail), words(rng, views, head + tail)
     rows = rng.permutation(n)[: max(1, n // 2)]
-    first, rest = np.ascontiguousarray(codes[:, :head]), np.ascontiguousarray(codes[:, head:])
     expected = [min(slow_count(codes[row], other) for other in asked) for row in rows]
-    assert least_apart(first, rest, rows, asked).tolist() == expected
+    assert least_apart(in_blocks(codes[:, :head]), codes[:, head:].copy(), rows, asked).tolist() == expected
 
 
 def test_a_code_is_as_long_as_its_parts_say(matcher, frontal):
@@ -83,7 +105,7 @@ def test_a_code_is_as_long_as_its_parts_say(matcher, frontal):
     assert coder.n_first == -(-n_bits // WORD)
     assert coder.n_words == 2 * coder.n_first
     # What fills up the last words is the same for everybody.
-    assert (bits_apart(codes, codes[0])[0] <= 2 * n_bits).all()
+    assert (apart_of(codes, codes[0]) <= 2 * n_bits).all()
 
 
 def test_the_code_of_a_template_is_near_that_of_its_photo(matcher, frontal):
@@ -92,7 +114,7 @@ def test_the_code_of_a_template_is_near_that_of_its_photo(matcher, frontal):
     asked = coder.of_vectors(matcher.vectors(frontal.images))
     n_bits = WORD * coder.n_words
     for i, code in enumerate(asked):
-        apart, _ = bits_apart(stored, code)
+        apart = apart_of(stored, code)
         assert apart.argmin() == i
         assert apart[i] < 0.15 * n_bits
 
@@ -108,4 +130,4 @@ def test_light_that_changes_evenly_over_the_face_leaves_the_code_nearly_as_it_wa
     codes = matcher.coder.of_vectors(matcher.vectors(frontal.images))
     dim = matcher.coder.of_vectors(matcher.vectors((frontal.images * 0.6).astype(np.uint8)))
     for one, other in zip(codes, dim, strict=True):
-        assert bits_apart(one[None], other)[0][0] < 0.1 * WORD * len(one)
+        assert apart_of(one[None], other)[0] < 0.1 * WORD * len(one)

@@ -14,7 +14,7 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
-from lightproof.coding import WORD, Counts, bits_apart, bits_more, least_apart, spread
+from lightproof.coding import LANES, WORD, Counts, bits_apart, bits_more, lanes_of, least_apart, spread
 from lightproof.processes import in_threads
 from lightproof.types import Array, Ints
 
@@ -59,14 +59,14 @@ class _Segment:
         self.used = self.holes = 0
         self.people = np.full(ROWS, NOBODY, np.int64)
         # Not touched before they are used: an empty segment takes no memory.
-        self.glance = np.empty((ROWS, n_glance), np.uint64)
+        self.glance = np.empty((-(-ROWS // LANES), n_glance, LANES), np.uint64)
         self.rest = np.empty((ROWS, n_rest), np.uint64)
 
     def add(self, people: Ints, glance: Array, rest: Array) -> int:
         """Put in as many as there is room for; return how many."""
         count = min(len(people), ROWS - self.used)
-        place = slice(self.used, self.used + count)
-        self.people[place], self.glance[place], self.rest[place] = people[:count], glance[:count], rest[:count]
+        rows = np.arange(self.used, self.used + count)
+        self.people[rows], self.rest[rows], self.glance[lanes_of(rows)] = people[:count], rest[:count], glance[:count]
         self.used += count
         return count
 
@@ -74,17 +74,17 @@ class _Segment:
         rows = np.flatnonzero(np.isin(self.people[: self.used], people))
         self.people[rows] = NOBODY
         # What is forgotten does not stay in memory either.
-        self.glance[rows] = self.rest[rows] = 0
+        self.glance[lanes_of(rows)] = self.rest[rows] = 0
         self.holes += len(rows)
         return len(rows)
 
     def held(self) -> tuple[Ints, Array, Array]:
         """Return whose codes there are, and both parts of them."""
         rows = np.flatnonzero(self.people[: self.used] != NOBODY)
-        return self.people[rows], self.glance[rows], self.rest[rows]
+        return self.people[rows], self.glance[lanes_of(rows)], self.rest[rows]
 
     def glance_at(self, asked: Array) -> tuple[Counts, Ints]:
-        apart, counts = bits_apart(self.glance[: self.used], asked)
+        apart, counts = bits_apart(self.glance, asked, self.used)
         if self.holes:
             nobody = self.people[: self.used] == NOBODY
             counts -= np.bincount(apart[nobody], minlength=len(counts))

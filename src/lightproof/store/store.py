@@ -216,9 +216,9 @@ class Store:
         if count > 1:
             edges = [len(numbers) * i // count for i in range(count + 1)]
             found = side_by_side(self._compared, [numbers[start:end] for start, end in pairwise(edges)])
+            # Where somebody has changed the gallery between two of them, one reads again: what is told is of one state.
             if len({revision for revision, _ in found}) == 1:
                 return [one for _, some in found for one in some]
-        # Somebody has changed the gallery between two of them, and what is told is to be of one state.
         return self._compared(numbers)[1]
 
     def _compared(self, ids: Sequence[int]) -> tuple[int, list[tuple[Person, list[NewPhoto], bytes | None]]]:

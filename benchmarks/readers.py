@@ -1,0 +1,59 @@
+"""How many readers side by side a file of many people is worth: python -m benchmarks.readers GALLERY.
+
+People drawn at random are read as a question reads them where nobody is clear, first with nothing of the file in
+memory, then with all that was just read; so many readers at a time, in turns, each turn with other people.
+"""
+
+from __future__ import annotations
+
+import argparse
+import time
+
+import numpy as np
+
+from benchmarks.scale import drop_from_memory
+from lightproof.gallery import Gallery
+from lightproof.gallery.register import STEPS
+from lightproof.index import CANDIDATES
+from lightproof.processes import READERS, side_by_side
+
+READ = CANDIDATES - STEPS[-1]
+"""People who are read in the last step of a question."""
+
+
+def seconds_of(gallery: Gallery, people: np.ndarray[tuple[int], np.dtype[np.int64]], readers: int) -> float:
+    """How long so many readers take for some people."""
+    start = time.perf_counter()
+    parts = np.array_split(people, readers)
+    side_by_side(lambda part: gallery.store._compared(part.tolist()), parts)
+    return time.perf_counter() - start
+
+
+def measure(place: str, turns: int = 9, read: int = READ) -> list[dict[str, float]]:
+    """Time one reader, two, and so on up to as many as there are; the middle of the turns."""
+    rng, counts = np.random.default_rng(0), [2**i for i in range(READERS.bit_length())]
+    seconds: dict[tuple[int, bool], list[float]] = {}
+    with Gallery.open(place, create=False) as gallery:
+        with gallery.store.reading() as view:
+            last = view.last_number()
+        seconds_of(gallery, np.arange(1, 2 * READERS + 1), READERS)
+        for _ in range(turns):
+            for count in counts:
+                people = np.sort(rng.choice(last, min(read, last), replace=False) + 1)
+                drop_from_memory(place)
+                for held in (False, True):
+                    seconds.setdefault((count, held), []).append(seconds_of(gallery, people, count))
+    middle = {key: 1e3 * float(np.median(some)) for key, some in seconds.items()}
+    return [{"readers": count, "from_disk_ms": middle[count, False], "ms": middle[count, True]} for count in counts]
+
+
+def main() -> None:
+    """Measure and print."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("gallery")
+    for row in measure(parser.parse_args().gallery):
+        print(f"{row['readers']} readers: {row['from_disk_ms']:.0f} ms from disk, {row['ms']:.0f} ms from memory")
+
+
+if __name__ == "__main__":
+    main()
