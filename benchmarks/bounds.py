@@ -20,9 +20,9 @@ import numpy as np
 
 from lightproof.aggregate import SHARPNESS
 from lightproof.agreement import tax
-from lightproof.closeness import FLOOR, LANES, Blocks, unit_vectors, usual_evidence
+from lightproof.closeness import FLOOR, LANES, Blocks
 from lightproof.enrolled import Enrolled
-from lightproof.evidence import Evidence
+from lightproof.evidence import Evidence, usual_of
 from lightproof.matcher import Asked, Matcher
 from lightproof.types import Array, Floats
 
@@ -63,13 +63,12 @@ class Reach(NamedTuple):
 
 
 def reach_of(asked: Asked, matcher: Matcher) -> Reach:
-    """Make photos ready for bounds."""
-    units = [unit_vectors(view) for view in asked.vectors]
-    sides = zip(units, matcher.cohort.views, strict=True)
-    found = [usual_evidence(view, side.blocks, side.weights) for view, side in sides]
-    lines = [_lines(usual, knots) for (usual, _), knots in zip(found, KNOTS, strict=True)]
-    cohort = np.sum([said / len(view) for view, (_, said) in zip(units, found, strict=True)], axis=0)
-    return Reach(asked, units, lines, cohort.reshape(-1, asked.moves, cohort.shape[1]).max(axis=1))
+    """Make photos ready for bounds, no more of them than are compared at a time."""
+    found = [usual for [usual] in usual_of(asked.vectors, matcher.cohort)]
+    lines = [_lines(usual.closeness, knots) for usual, knots in zip(found, KNOTS, strict=True)]
+    cohort = np.sum([usual.said for usual in found], axis=0)
+    cohort = cohort.reshape(-1, asked.moves, cohort.shape[1]).max(axis=1)
+    return Reach(asked, [usual.units for usual in found], lines, cohort)
 
 
 class Wide(NamedTuple):

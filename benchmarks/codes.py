@@ -43,7 +43,7 @@ def measure(faces: FaceSet, preset: str) -> Iterator[list[str]]:
     people, coder = matcher.everybody(dict(zip(names, templates, strict=True))), matcher.coder
     codes = coder.of_templates(templates)
     blocks, rest = in_blocks(codes[:, : coder.n_first]), codes[:, coder.n_first :].copy()
-    glance, _ = spread(codes, coder.n_first)
+    glance = in_blocks(spread(codes, coder.n_first)[0])
     asked = np.flatnonzero(~frontal)
     right = np.array([names.index(label) for label in faces.labels[asked]])
     looks: dict[str, list[Array]] = {GLANCE: [], FIRST: [], SECOND: [], "exact evidence": []}
@@ -51,7 +51,7 @@ def measure(faces: FaceSet, preset: str) -> Iterator[list[str]]:
         query = matcher.ask(faces.images[asked[start : start + FACES]])
         for bits in coder.of_asked(query.vectors, query.moves):
             seen, n = spread(bits[0], coder.n_first)[0], len(codes)
-            looks[GLANCE].append(-bits_apart(in_blocks(glance), seen, n)[0].astype(float))
+            looks[GLANCE].append(-bits_apart(glance, seen, n)[0].astype(float))
             looks[FIRST].append(-bits_apart(blocks, bits[0, : coder.n_first], n)[0].astype(float))
             looks[SECOND].append(-least_apart(blocks, rest, np.arange(n), bits).astype(float))
         looks["exact evidence"] += list(matcher.said(query, people).people)

@@ -1,7 +1,7 @@
 """How many readers side by side a file of many people is worth: python -m benchmarks.readers GALLERY.
 
-People drawn at random are read as a question reads them where nobody is clear, first with nothing of the file in
-memory, then with all that was just read; so many readers at a time, in turns, each turn with other people.
+People drawn at random are read as a question reads them where nobody is clear, first from the disk, where the system
+can be told to hold nothing of the file, then once more; so many readers at a time, in turns, each with other people.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from benchmarks.scale import drop_from_memory
 from lightproof.gallery import Gallery
 from lightproof.gallery.register import STEPS
 from lightproof.index import CANDIDATES
-from lightproof.processes import READERS, side_by_side
+from lightproof.processes import READERS, by_readers
 
 READ = CANDIDATES - STEPS[-1]
 """People who are read in the last step of a question."""
@@ -25,7 +25,7 @@ def seconds_of(gallery: Gallery, people: np.ndarray[tuple[int], np.dtype[np.int6
     """How long so many readers take for some people."""
     start = time.perf_counter()
     parts = np.array_split(people, readers)
-    side_by_side(lambda part: gallery.store._compared(part.tolist()), parts)
+    by_readers(lambda part: gallery.store._compared(part.tolist()), parts)
     return time.perf_counter() - start
 
 

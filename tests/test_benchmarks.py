@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from benchmarks import bounds, bulk, crowd, crowd_sheet, detectors, exhaustive, scale, views
+from benchmarks import bounds, bulk, crowd, crowd_sheet, detectors, exhaustive, readers, scale, views
 from benchmarks.bench_recognizer import Faces, Ours, Textbook
 from benchmarks.run import measure
 from lightproof.datasets import Crowd, FaceSet, make_relit_faces
@@ -220,6 +220,12 @@ def some_people(tmp_path_factory):
     place = str(tmp_path_factory.mktemp("people") / "some.gallery")
     make_gallery(place, 90, preset="fast")
     return place
+
+
+def test_readers_are_timed_from_one_to_as_many_as_there_are(some_people):
+    rows = readers.measure(some_people, turns=1)
+    assert [row["readers"] for row in rows] == [1, 2, 4]
+    assert all(0 < row[key] < 10_000 for row in rows for key in ("from_disk_ms", "ms"))
 
 
 def test_nobodys_evidence_exceeds_its_bound():

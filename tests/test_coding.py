@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_array_equal
 
-from lightproof.coding import LANES, WORD, bits_apart, bits_more, in_blocks, lanes_of, least_apart, spread
+from lightproof.coding import BLOCK, WORD, bits_apart, bits_more, in_blocks, lanes_of, least_apart, spread
 from lightproof.matcher import Matcher
 from lightproof.settings import GALLERIES
 
@@ -30,7 +30,7 @@ def apart_of(codes, asked):
     return bits_apart(in_blocks(codes), asked, len(codes))[0]
 
 
-@given(st.integers(1, 3 * LANES), st.integers(1, 9), st.integers(0, 10**6))
+@given(st.integers(1, 3 * BLOCK), st.integers(1, 9), st.integers(0, 10**6))
 def test_bits_are_counted_one_by_one(n, count, seed):
     rng = np.random.default_rng(seed)
     codes, asked = words(rng, n, count), words(rng, 1, count)[0]
@@ -50,7 +50,7 @@ def test_spread_codes_differ_in_as_many_bits(n, n_first, more, seed):
     assert apart_of(whole[:, :looked_at], own[:looked_at]).tolist() == first.tolist()
 
 
-@given(st.integers(1, 3 * LANES), st.integers(1, 5), st.integers(0, 10**6))
+@given(st.integers(1, 3 * BLOCK), st.integers(1, 5), st.integers(0, 10**6))
 def test_what_is_laid_out_in_blocks_is_found_where_it_lies(n, count, seed):
     rng = np.random.default_rng(seed)
     codes, rows = words(rng, n, count), rng.permutation(n)[: n // 2]
@@ -63,7 +63,7 @@ def test_what_is_laid_out_in_blocks_is_found_where_it_lies(n, count, seed):
 
 
 def test_codes_beyond_those_there_are_do_not_count(rng):
-    codes = words(rng, LANES, 2)
+    codes = words(rng, BLOCK, 2)
     apart, counts = bits_apart(in_blocks(codes), codes[0], 10)
     assert apart.tolist() == apart_of(codes, codes[0])[:10].tolist()
     assert counts.sum() == 10
@@ -86,7 +86,7 @@ def test_more_bits_are_counted_only_of_those_near_so_far(n, count, more, limit, 
     assert apart.tolist() == [seen[row] + slow_count(codes[row, :count], asked) for row in rows]
 
 
-@given(st.integers(1, 2 * LANES), st.integers(1, 4), st.integers(0, 4), st.integers(1, 9), st.integers(0, 10**6))
+@given(st.integers(1, 2 * BLOCK), st.integers(1, 4), st.integers(0, 4), st.integers(1, 9), st.integers(0, 10**6))
 def test_of_several_views_the_nearest_counts(n, head, tail, views, seed):
     rng = np.random.default_rng(seed)
     codes, asked = words(rng, n, head + tail), words(rng, views, head + tail)

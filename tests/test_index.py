@@ -15,9 +15,17 @@ from lightproof.index import CodeIndex, glance_limit, look_limit, nearest, toget
 FIRST, WORDS = 3, 5
 
 
+FEW, SOME = 16, 150
+"""Rows of a segment: less than a block of codes, and more than two."""
+
+both_sizes = pytest.mark.parametrize("rows", [FEW, SOME], indirect=True)
+
+
 @pytest.fixture(autouse=True)
-def small(monkeypatch):
-    monkeypatch.setattr(index, "ROWS", 16)
+def rows(request, monkeypatch):
+    count = getattr(request, "param", getattr(request.cls, "rows", FEW))
+    monkeypatch.setattr(index, "ROWS", count)
+    return count
 
 
 def words(rng, n):
@@ -70,6 +78,13 @@ TestFollowing = Following.TestCase
 TestFollowing.settings = settings(max_examples=30, stateful_step_count=12, deadline=None)
 
 
+class TestFollowingInBlocks(TestFollowing):
+    """The same with segments of several blocks."""
+
+    rows = SOME
+
+
+@both_sizes
 def test_what_was_removed_is_not_in_memory_any_more(rng):
     codes, own = CodeIndex(FIRST), words(rng, 40)
     codes.add(range(40), own)
@@ -82,15 +97,18 @@ def test_what_was_removed_is_not_in_memory_any_more(rng):
             assert segment is not codes._segments[0] or part[6].tobytes() in rows
 
 
-def test_room_is_given_back_once_half_of_it_holds_nobody(rng):
-    codes, own = CodeIndex(FIRST), words(rng, 100)
-    codes.add(range(100), own)
-    before = len(codes._segments)
-    codes.remove(range(70))
-    assert len(codes._segments) < before / 2
-    assert found_by(codes, own[80:81], 1) == [(0, 80)]
+@both_sizes
+def test_room_is_given_back_once_half_of_it_holds_nobody(rng, rows):
+    codes, own = CodeIndex(FIRST), words(rng, 7 * rows)
+    codes.add(range(7 * rows), own)
+    assert len(codes._segments) == 7
+    codes.remove(range(5 * rows))
+    assert len(codes._segments) == 2
+    last = 7 * rows - 1
+    assert found_by(codes, own[last:], 1) == [(0, last)]
 
 
+@both_sizes
 def test_only_the_better_part_of_each_look_is_looked_at_again(rng, monkeypatch):
     monkeypatch.setattr(index, "FEWEST", 4)
     monkeypatch.setattr(index, "GLANCED", 5)
@@ -114,6 +132,7 @@ def test_one_in_so_many_is_looked_at_again_when_there_are_many(monkeypatch):
     assert glance_limit(counts) == 30
 
 
+@both_sizes
 def test_pieces_find_together_what_one_index_finds(rng, monkeypatch):
     monkeypatch.setattr(index, "FEWEST", 10)
     monkeypatch.setattr(index, "GLANCED", 3)

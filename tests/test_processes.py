@@ -12,7 +12,7 @@ import time
 import pytest
 from threadpoolctl import threadpool_info, threadpool_limits
 
-from lightproof.processes import READERS, _libraries, one_core, side_by_side
+from lightproof.processes import READERS, _libraries, by_readers, one_core
 
 pytestmark = pytest.mark.skipif(not hasattr(signal, "pthread_sigmask"), reason="signals are another thing there")
 
@@ -153,12 +153,12 @@ from lightproof import processes
 
 processes.os.cpu_count = lambda: 2
 processes.in_threads(str, range(100))
-processes.side_by_side(str, range(100))
+processes.by_readers(str, range(100))
 child = os.fork()
 if child == 0:
     met = threading.Barrier(2, timeout=10)
     did = processes.in_threads(lambda _: (met.wait(), threading.get_ident())[1], range(2))
-    beside = processes.side_by_side(str, range(9))
+    beside = processes.by_readers(str, range(9))
     os._exit(7 if len(set(did)) == 2 and beside == list("012345678") else 1)
 print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
 """)
@@ -219,10 +219,28 @@ threads()
 
 def test_what_waits_is_done_side_by_side_and_comes_in_order():
     met = threading.Barrier(READERS, timeout=10)
-    assert side_by_side(lambda i: (met.wait(), i)[1], range(READERS)) == list(range(READERS))
+    assert by_readers(lambda i: (met.wait(), i)[1], range(READERS)) == list(range(READERS))
 
 
 def test_a_mistake_beside_others_reaches_the_caller_and_the_next_call_works():
     with pytest.raises(ZeroDivisionError):
-        side_by_side(lambda i: 1 / i, [3, 0, 2])
-    assert side_by_side(str, range(20)) == [str(i) for i in range(20)]
+        by_readers(lambda i: 1 / i, [3, 0, 2])
+    assert by_readers(str, range(20)) == [str(i) for i in range(20)]
+
+
+def test_when_one_makes_a_mistake_the_others_are_waited_for():
+    begun, told, ended = threading.Event(), threading.Event(), []
+
+    def read(i):
+        if i == 0:
+            begun.wait(10)
+            told.set()
+            raise KeyError(i)
+        begun.set()
+        told.wait(10)
+        time.sleep(0.2)
+        ended.append(i)
+
+    with pytest.raises(KeyError):
+        by_readers(read, [0, 1])
+    assert ended == [1]

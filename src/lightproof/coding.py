@@ -26,9 +26,9 @@ Counts: TypeAlias = NDArray[np.uint16]
 WORD: Final = 64
 """Bits that are compared in one go."""
 
-LANES: Final = 64
-"""Codes in a block, whose first words lie side by side, then the second ones: so a glance at them is counted many at a
-time, as fast as memory is read."""
+BLOCK: Final = 64
+"""Codes whose first words lie side by side, then their second ones: so a glance at them is counted many at a time, as
+fast as memory is read."""
 
 EVEN: Final = np.uint64(0x5555555555555555)
 """Every other bit of a word."""
@@ -131,16 +131,22 @@ def spread(codes: Array, n_first: int) -> tuple[Array, Array]:
 
 
 def in_blocks(codes: Array) -> Array:
-    """Lay codes out for a glance, (N, words) -> (blocks, words, LANES); the last block is filled up with 0."""
+    """Lay codes out for a glance, (N, words) -> (blocks, words, BLOCK); the last block is filled up with 0."""
     n, words = codes.shape
-    blocks = np.zeros((-(-n // LANES), words, LANES), np.uint64)
+    blocks = empty_blocks(n, words)
+    blocks[:] = 0
     blocks[lanes_of(np.arange(n))] = codes
     return blocks
 
 
+def empty_blocks(n: int, words: int) -> Array:
+    """Return room for so many codes, (blocks, words, BLOCK); what is in it is anybody's guess."""
+    return np.empty((-(-n // BLOCK), words, BLOCK), np.uint64)
+
+
 def lanes_of(rows: Ints) -> tuple[Ints, slice, Ints]:
     """Where in blocks the codes of some rows lie: with it as an index, blocks give and take codes, (r, words)."""
-    return rows // LANES, slice(None), rows % LANES
+    return rows // BLOCK, slice(None), rows % BLOCK
 
 
 def bits_apart(blocks: Array, asked: Array, n: int) -> tuple[Counts, Ints]:
@@ -148,7 +154,7 @@ def bits_apart(blocks: Array, asked: Array, n: int) -> tuple[Counts, Ints]:
 
     Parameters
     ----------
-    blocks : ndarray of shape (blocks, words, LANES)
+    blocks : ndarray of shape (blocks, words, BLOCK)
         See :func:`in_blocks`.
     asked : ndarray of shape (words,)
     n : int
@@ -195,7 +201,7 @@ def least_apart(blocks: Array, rest: Array, rows: Ints, asked: Array) -> Counts:
 
     Parameters
     ----------
-    blocks : ndarray of shape (blocks, words, LANES)
+    blocks : ndarray of shape (blocks, words, BLOCK)
         The first words of the codes: see :func:`in_blocks`.
     rest : ndarray of shape (N, other words)
     rows : ndarray of shape (r,)
@@ -235,16 +241,16 @@ def _count(word: np.uint64) -> np.uint64:
 
 @compiled
 def _count_all(blocks: Array, asked: Array, apart: Counts, counts: Ints) -> None:
-    totals = np.empty(LANES, np.uint64)
-    for first in range(0, len(apart), LANES):
-        block = blocks[first // LANES]
-        for lane in range(LANES):
+    totals = np.empty(BLOCK, np.uint64)
+    for first in range(0, len(apart), BLOCK):
+        block = blocks[first // BLOCK]
+        for lane in range(BLOCK):
             totals[lane] = np.uint64(0)
         for i in range(len(asked)):
             row, word = block[i], asked[i]
-            for lane in range(LANES):
+            for lane in range(BLOCK):
                 totals[lane] += _count(row[lane] ^ word)
-        for lane in range(min(LANES, len(apart) - first)):
+        for lane in range(min(BLOCK, len(apart) - first)):
             apart[first + lane] = totals[lane]
             counts[totals[lane]] += 1
 
@@ -268,7 +274,7 @@ def _count_more(codes: Array, asked: Array, seen: Counts, limit: int, rows: Ints
 def _count_some(blocks: Array, rest: Array, rows: Ints, asked: Array, apart: Counts) -> None:
     n_first, code = blocks.shape[1], np.empty(asked.shape[1], np.uint64)
     for i in range(len(rows)):
-        block, lane = blocks[rows[i] // LANES], rows[i] % LANES
+        block, lane = blocks[rows[i] // BLOCK], rows[i] % BLOCK
         for word in range(n_first):
             code[word] = block[word, lane]
         code[n_first:] = rest[rows[i]]

@@ -14,7 +14,7 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
-from lightproof.coding import LANES, WORD, Counts, bits_apart, bits_more, lanes_of, least_apart, spread
+from lightproof.coding import WORD, Counts, bits_apart, bits_more, empty_blocks, lanes_of, least_apart, spread
 from lightproof.processes import in_threads
 from lightproof.types import Array, Ints
 
@@ -59,7 +59,7 @@ class _Segment:
         self.used = self.holes = 0
         self.people = np.full(ROWS, NOBODY, np.int64)
         # Not touched before they are used: an empty segment takes no memory.
-        self.glance = np.empty((-(-ROWS // LANES), n_glance, LANES), np.uint64)
+        self.glance = empty_blocks(ROWS, n_glance)
         self.rest = np.empty((ROWS, n_rest), np.uint64)
 
     def add(self, people: Ints, glance: Array, rest: Array) -> int:

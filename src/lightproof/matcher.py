@@ -87,7 +87,7 @@ class Asked:
         Azimuth and elevation in degrees; nan where it cannot be told.
     moves : int
     before : Compared, optional
-        Whom they were compared with last, where more people may come beside these.
+        Whom they were compared with last of those who came beside others: more may come beside them.
     """
 
     vectors: Views
@@ -238,17 +238,16 @@ class Matcher:
     def said(self, asked: Asked, people: Enrolled) -> Evidence:
         """What photos say for each person, as :meth:`compare` does.
 
-        Where people come beside some whom the photos were compared with before, only those who are new are compared:
-        what is said for one does not depend on the others.
+        Where people come beside some who came beside others, and whom the photos were compared with last, only those
+        who are new are compared: what is said for one does not depend on the others.
         """
         before = asked.before
         if before is not None and before.people is people:
             return before.said
+        usual = before.usual if before is not None else usual_of(asked.vectors, self.cohort)
         if before is not None and people.parts and before.people is people.parts[0]:
-            usual = before.usual
             said = beside_evidence(before.said, self._said(asked, people.parts[1], usual), people)
         else:
-            usual = usual_of(asked.vectors, self.cohort)
             said = self._said(asked, people, usual)
         if people.parts:
             asked.before = Compared(people, said, usual)

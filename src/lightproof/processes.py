@@ -29,7 +29,7 @@ WAITING: Final = "2 * n_jobs"
 
 
 READERS: Final = 4
-"""Threads that wait side by side; a disk serves so many in little more time than one."""
+"""Threads that wait at a time; a disk serves so many in about half the time that one takes."""
 
 
 def in_processes(work: Iterable[Piece], jobs: int, **how: Any) -> Iterator[Any]:
@@ -115,9 +115,17 @@ def _helper() -> ThreadPoolExecutor:
     return ThreadPoolExecutor(1)
 
 
-def side_by_side(function: Callable[[T], R], things: Iterable[T]) -> list[R]:
-    """Do something that mostly waits, for a disk say, with several things at a time; it must not call this itself."""
-    return list(_readers().map(function, things))
+def by_readers(function: Callable[[T], R], things: Iterable[T]) -> list[R]:
+    """Do something that mostly waits, for a disk say, with several things at a time; it must not call this itself.
+
+    Nobody is left at work, whatever happens.
+    """
+    pieces = [_readers().submit(function, thing) for thing in things]
+    try:
+        return [piece.result() for piece in pieces]
+    except BaseException:
+        wait([piece for piece in pieces if not piece.cancel()])
+        raise
 
 
 @cache

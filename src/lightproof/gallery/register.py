@@ -145,6 +145,7 @@ class Register:
 
     def _beside_rivals(self, people: Enrolled, numbers: Set[int], including: Iterable[str]) -> Enrolled:
         if names := list(including):
+            # A number stays with a person, whatever happens before the templates are read.
             with self._store.reading() as view:
                 numbers = {*numbers, *view.ids_of(names).values()}
         found = self._read(self._store.compared(numbers))

@@ -10,7 +10,7 @@ from types import TracebackType
 from typing import Final
 
 from lightproof.errors import BadParameter, LightproofError, UserError
-from lightproof.processes import side_by_side
+from lightproof.processes import by_readers
 from lightproof.store.engine import Database
 from lightproof.store.places import find_place
 from lightproof.store.postgres import PostgresDatabase
@@ -211,11 +211,11 @@ class Store:
 
     def compared(self, ids: Iterable[int]) -> list[tuple[Person, list[NewPhoto], bytes | None]]:
         """See :meth:`View.compared`; where many people are asked for, they may be read by several at a time."""
-        numbers = sorted(ids)
+        numbers = sorted(set(ids))
         count = min(self._database.readers, len(numbers) // EACH)
         if count > 1:
             edges = [len(numbers) * i // count for i in range(count + 1)]
-            found = side_by_side(self._compared, [numbers[start:end] for start, end in pairwise(edges)])
+            found = by_readers(self._compared, [numbers[start:end] for start, end in pairwise(edges)])
             # Where somebody has changed the gallery between two of them, one reads again: what is told is of one state.
             if len({revision for revision, _ in found}) == 1:
                 return [one for _, some in found for one in some]
