@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import argparse
 import time
+from typing import Final
 
 import numpy as np
 
@@ -16,16 +17,21 @@ from lightproof.gallery import Gallery
 from lightproof.gallery.register import STEPS
 from lightproof.index import CANDIDATES
 from lightproof.processes import READERS, by_readers
+from lightproof.types import Ints
 
-READ = CANDIDATES - STEPS[-1]
+READ: Final = CANDIDATES - STEPS[-1]
 """People who are read in the last step of a question."""
 
 
-def seconds_of(gallery: Gallery, people: np.ndarray[tuple[int], np.dtype[np.int64]], readers: int) -> float:
+def seconds_of(gallery: Gallery, people: Ints, readers: int) -> float:
     """How long so many readers take for some people."""
+
+    def read(part: Ints) -> None:
+        with gallery.store.reading() as view:
+            view.compared(part.tolist())
+
     start = time.perf_counter()
-    parts = np.array_split(people, readers)
-    by_readers(lambda part: gallery.store._compared(part.tolist()), parts)
+    by_readers(read, np.array_split(people, readers))
     return time.perf_counter() - start
 
 

@@ -7,7 +7,7 @@ import unicodedata
 
 import pytest
 
-from lightproof.errors import BadGallery, BadLabels, BadParameter, DuplicatePhoto, NameTaken, UnknownPerson, UserError
+from lightproof.errors import BadLabels, BadParameter, DuplicatePhoto, NameTaken, UnknownPerson, UserError
 from lightproof.store import Added, Counts, Forgotten, NewPhoto, Person, Refusal, Removed, Store
 
 
@@ -437,70 +437,3 @@ def test_a_closed_store_says_so(store, store_place):
     for use in (store.people, store.writing().__enter__):
         with pytest.raises(UserError, match=r" must be open to be used; got a gallery that was closed\.$"):
             use()
-
-
-@pytest.fixture
-def crowded(store, monkeypatch):
-    """Twenty people, and readers who are worth it for three of them."""
-    monkeypatch.setattr("lightproof.store.store.EACH", 3)
-    enroll(store, **{f"person {i:02d}": chr(97 + i) + chr(65 + i) for i in range(20)})
-    return store
-
-
-def test_many_people_are_read_side_by_side_and_none_is_missed_or_told_twice(crowded):
-    ids = [person.id for person in crowded.people()]
-    for count in (0, 1, 5, 7, 20):
-        some = ids[:count]
-        with crowded.reading() as view:
-            alone = view.compared(some)
-        assert len(alone) == count
-        found = crowded.compared({*some, 10**6})
-        assert sorted(found, key=lambda one: one[0].name) == alone
-
-
-def test_readers_who_saw_different_states_are_not_put_together(crowded, monkeypatch):
-    ids = [person.id for person in crowded.people()]
-    read, asked = crowded._compared, []
-
-    def read_with_a_change_after_the_first(numbers):
-        asked.append(numbers)
-        found = read(numbers)
-        if len(asked) == 1:
-            with crowded.writing() as change:
-                change.forget("person 00")
-        return found
-
-    monkeypatch.setattr("lightproof.store.store.by_readers", lambda do, things: [do(thing) for thing in things])
-    monkeypatch.setattr(crowded, "_compared", read_with_a_change_after_the_first)
-    found = {person.name for person, _, _ in crowded.compared(ids)}
-    several = crowded._database.readers > 1
-    # One reader alone has read everybody before anybody was forgotten.
-    assert ("person 00" in found) != several
-    assert len(found) == len(ids) - several
-    assert len(asked) == (crowded._database.readers + 1 if several else 1)
-
-
-def test_a_mistake_of_one_reader_is_told(crowded, monkeypatch):
-    ids = [person.id for person in crowded.people()]
-    read = crowded._compared
-
-    def stumble(numbers):
-        if ids[-1] in numbers:
-            raise BadGallery("here", "a damaged row")
-        return read(numbers)
-
-    monkeypatch.setattr(crowded, "_compared", stumble)
-    with pytest.raises(BadGallery, match="a damaged row"):
-        crowded.compared(ids)
-
-
-def test_a_closed_store_says_so_to_all_who_read(crowded):
-    ids = [person.id for person in crowded.people()]
-    crowded.close()
-    with pytest.raises(UserError, match=r"must be open to be used; got a gallery that was closed\.$"):
-        crowded.compared([*ids, *ids])
-
-
-def test_who_is_asked_for_twice_is_told_once(crowded):
-    ids = [person.id for person in crowded.people()]
-    assert all(len(crowded.compared([one, *ids])) == len(ids) for one in ids)
