@@ -1,6 +1,6 @@
 """Measure what one more photo under another light is worth: python -m benchmarks.advice.
 
-Rendered people are enrolled under every choice of the lights of `lightproof.advice`, all of them under the same ones,
+Rendered people are enrolled under every choice of the lights of `lightproof.gallery.advice`, all of them under the same ones,
 and looked for under every other light of Extended Yale B. Counted is who is both found and named when one in a thousand
 strangers is taken for somebody; the lead that this needs is measured for each choice, with other rendered people as
 strangers. A choice and its mirror image share one figure: a face has no better side. The lead is that over the others
@@ -18,14 +18,14 @@ import numpy as np
 from rich.console import Console
 from rich.progress import track
 
-from lightproof.advice import LIGHTS
 from lightproof.datasets import make_relit_faces
 from lightproof.datasets.protocols import YALE_LIGHTS, Light
 from lightproof.datasets.synthetic import YALE_LIGHTS_DEFAULT
-from lightproof.enrolled import Enrolled
-from lightproof.evidence import Evidence
-from lightproof.matcher import Matcher, preset_settings
-from lightproof.strangers import Strangers, leads
+from lightproof.gallery.advice import LIGHTS
+from lightproof.matching.calibration import Strangers, leads
+from lightproof.matching.matcher import Matcher, preset_settings
+from lightproof.matching.scores import Evidence
+from lightproof.matching.templates import Enrolled
 from lightproof.types import Array, Floats
 
 FAR = 0.001

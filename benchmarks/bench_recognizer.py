@@ -9,10 +9,10 @@ import numpy as np
 
 from benchmarks import textbook
 from lightproof import FaceRecognizer, PatchRCDT
-from lightproof.aggregate import combine
 from lightproof.datasets import make_relit_faces
 from lightproof.datasets.protocols import yale_test_2
-from lightproof.stack import residuals
+from lightproof.method.aggregate import combine
+from lightproof.method.subspace_bank import residuals
 from lightproof.types import Array
 
 LIGHTS = ((0, 0), (20, 10), (50, 0), (-70, 0))

@@ -19,13 +19,13 @@ from joblib import Parallel, delayed
 from rich.progress import track
 
 from benchmarks import trials
+from lightproof.core.atomic import whole_file
 from lightproof.datasets import load_yale_b
 from lightproof.datasets.protocols import Split
-from lightproof.describing import SPANNED
 from lightproof.experiments.measure import measure, take_pictures
 from lightproof.experiments.plan import YALE_EVEN, YALE_ODD
-from lightproof.files import whole_file
-from lightproof.settings import PRESETS
+from lightproof.method.presets import PRESETS
+from lightproof.method.rcdt import SPANNED
 from lightproof.types import Array, Floats
 
 PEOPLE: Final = {"odd": YALE_ODD[::4], "even": YALE_EVEN[::4]}

@@ -18,12 +18,12 @@ from typing import Any, Final, NamedTuple
 
 import numpy as np
 
-from lightproof.aggregate import SHARPNESS
-from lightproof.agreement import tax
-from lightproof.closeness import FLOOR, LANES, Blocks
-from lightproof.enrolled import Enrolled
-from lightproof.evidence import Evidence, usual_of
-from lightproof.matcher import Asked, Matcher
+from lightproof.matching.kernels import FLOOR, LANES, Blocks
+from lightproof.matching.light_penalty import tax
+from lightproof.matching.matcher import Asked, Matcher
+from lightproof.matching.scores import Evidence, usual_of
+from lightproof.matching.templates import Enrolled
+from lightproof.method.aggregate import SHARPNESS
 from lightproof.types import Array, Floats
 
 KNOTS: Final = ((0.0, 0.7, 0.86, 0.94, 1.0), (0.0, 0.4, 0.66, 0.85, 1.0))

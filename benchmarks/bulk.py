@@ -29,7 +29,7 @@ from numpy.typing import NDArray
 from benchmarks.watching import resident
 from lightproof.datasets import make_relit_faces
 from lightproof.gallery import Gallery
-from lightproof.strangers import leads
+from lightproof.matching.calibration import leads
 
 RENDERED: Final = 200
 PROBES: Final = 16

@@ -12,12 +12,12 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from lightproof.coding import WORD, bits_apart, in_blocks, least_apart, spread
 from lightproof.datasets import FaceSet, load_yale_b
 from lightproof.datasets.protocols import has_odd_number
-from lightproof.experiments.report import markdown
+from lightproof.experiments.reproduction_report import markdown
 from lightproof.experiments.tables import TextTable
-from lightproof.matcher import Matcher, preset_settings
+from lightproof.matching.binary_codes import WORD, bits_apart, in_blocks, least_apart, spread
+from lightproof.matching.matcher import Matcher, preset_settings
 from lightproof.types import Array, Floats
 
 LIGHTS = ((0, 25), (25, 50), (50, 180))

@@ -7,16 +7,16 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-import lightproof.cohort
-import lightproof.diagnosis
-from lightproof.cohort import ACROSS, COUNT, SEED, SIZE
+import lightproof.imaging.lighting
+import lightproof.matching.cohort
+from lightproof.core.images import bring_to_size
 from lightproof.datasets import make_relit_faces
-from lightproof.diagnosis import direction
-from lightproof.images import bring_to_size
+from lightproof.imaging.lighting import light_direction
+from lightproof.matching.cohort import ACROSS, COUNT, SEED, SIZE
 from lightproof.plots import png_of
 
-SHEET = Path(lightproof.cohort.__file__).with_name("people.png")
-LIGHTS = Path(lightproof.diagnosis.__file__).with_name("lights.png")
+SHEET = Path(lightproof.matching.cohort.__file__).with_name("cohort.png")
+LIGHTS = Path(lightproof.imaging.lighting.__file__).with_name("lights.png")
 
 
 def draw(count: int) -> NDArray[np.uint8]:
@@ -28,15 +28,15 @@ def draw(count: int) -> NDArray[np.uint8]:
 
 def draw_lights(count: int) -> NDArray[np.uint8]:
     """Render the first so many people under every light of the grid: one below the other, lights side by side."""
-    lights, (height, width) = direction.light_grid(), direction.RENDERED
-    faces = make_relit_faces(count, lights, size=direction.RENDERED, seed=direction.SEED).images
+    lights, (height, width) = light_direction.light_grid(), light_direction.RENDERED
+    faces = make_relit_faces(count, lights, size=light_direction.RENDERED, seed=light_direction.SEED).images
     rows = faces.reshape(count, len(lights), height, width).transpose(0, 2, 1, 3)
     return rows.reshape(count * height, len(lights) * width)
 
 
 def main() -> None:
     """Write the sheets."""
-    LIGHTS.write_bytes(png_of(draw_lights(direction.PEOPLE)))
+    LIGHTS.write_bytes(png_of(draw_lights(light_direction.PEOPLE)))
     people = draw(COUNT).reshape(COUNT // ACROSS, ACROSS, *SIZE).transpose(0, 2, 1, 3)
     SHEET.write_bytes(png_of(people.reshape(COUNT // ACROSS * SIZE[0], ACROSS * SIZE[1])))
 

@@ -16,12 +16,12 @@ from numpy.typing import NDArray
 
 from lightproof.datasets import YALE_LIGHTS, Crowd, FaceSet, load_yale_b, make_relit_faces
 from lightproof.datasets.protocols import has_even_number, has_odd_number
-from lightproof.evidence import Evidence, evidence_map
-from lightproof.experiments.report import markdown
+from lightproof.experiments.reproduction_report import markdown
 from lightproof.experiments.tables import TextTable
-from lightproof.matcher import Matcher, preset_settings
-from lightproof.settings import GALLERIES
-from lightproof.strangers import leads
+from lightproof.matching.calibration import leads
+from lightproof.matching.matcher import Matcher, preset_settings
+from lightproof.matching.scores import Evidence, evidence_map
+from lightproof.method.presets import GALLERIES
 from lightproof.types import Floats, Ints
 
 ANGLES = (12.0, 25.0, 50.0, 77.0, 180.0)

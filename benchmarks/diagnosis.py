@@ -2,7 +2,7 @@
 
     python -m benchmarks.diagnosis path/to/CroppedYale
 
-The settings of `lightproof.diagnosis` were chosen on rendered faces and on the people with odd numbers. A photo without
+The settings of `lightproof.imaging.lighting` were chosen on rendered faces and on the people with odd numbers. A photo without
 an answer counts as off by 180 degrees (elevation: 90), and as on the wrong side. The light straight above has no
 azimuth: it is left out of the azimuths and counts for the elevation. A side is right when the word is: "front" is wrong
 for a light beyond 25 degrees.
@@ -22,8 +22,8 @@ from rich.table import Table
 
 from lightproof.datasets import FaceSet, load_yale_b
 from lightproof.datasets.protocols import has_even_number, has_odd_number, yale_subset
-from lightproof.diagnosis import Diagnosis, diagnose
-from lightproof.faces import jitter_by_eyes
+from lightproof.imaging.detection import jitter_by_eyes
+from lightproof.imaging.lighting import Diagnosis, diagnose
 from lightproof.types import Floats
 
 SIDEWAYS = 25

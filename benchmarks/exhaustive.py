@@ -22,15 +22,15 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 
 from benchmarks.bounds import bounds, laid_wide, reach_of
-from lightproof.agreement import mutual_agreement
-from lightproof.enrolled import Enrolled, drawn_by_lot
-from lightproof.evidence import Evidence, joined_evidence
 from lightproof.gallery import Gallery
-from lightproof.gallery.answers import mark
-from lightproof.gallery.register import by_name, templates_in
-from lightproof.matcher import FACES, Asked, Matcher
-from lightproof.store import View
-from lightproof.strangers import Strangers, leads
+from lightproof.gallery.results import mark
+from lightproof.gallery.shortlist import by_name, templates_in
+from lightproof.gallery.store import View
+from lightproof.matching.calibration import Strangers, leads
+from lightproof.matching.light_penalty import mutual_agreement
+from lightproof.matching.matcher import FACES, Asked, Matcher
+from lightproof.matching.scores import Evidence, joined_evidence
+from lightproof.matching.templates import Enrolled, drawn_by_lot
 from lightproof.types import Array, Floats
 
 PEOPLE: Final = 4096

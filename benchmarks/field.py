@@ -14,7 +14,7 @@ from typing import Any, Final
 import numpy as np
 
 from lightproof.gallery import Gallery, crowd_name
-from lightproof.matcher import Matcher
+from lightproof.matching.matcher import Matcher
 from lightproof.types import Array, Floats
 
 NUMBERS: Final = 512
@@ -40,7 +40,7 @@ class Embedding:
 
 def embeddings(gallery: Gallery, embedding: Embedding) -> tuple[list[str], Floats]:
     """Embed everybody in a gallery."""
-    from lightproof.gallery.templates import decode_all
+    from lightproof.gallery.template_codec import decode_all
 
     names: list[str] = []
     found = np.empty((gallery.follow(), NUMBERS), np.float32)

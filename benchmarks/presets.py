@@ -21,10 +21,10 @@ from rich.table import Table
 from threadpoolctl import threadpool_limits
 
 from lightproof import FaceRecognizer
+from lightproof.core.atomic import whole_file
 from lightproof.datasets import load_yale_b
 from lightproof.datasets.protocols import yale_test_2
-from lightproof.faces import jitter_by_eyes
-from lightproof.files import whole_file
+from lightproof.imaging.detection import jitter_by_eyes
 from lightproof.types import Array
 
 TURNS = 3

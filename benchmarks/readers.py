@@ -13,10 +13,10 @@ from typing import Final
 import numpy as np
 
 from benchmarks.scale import drop_from_memory
+from lightproof.core.processes import READERS, by_readers
 from lightproof.gallery import Gallery
-from lightproof.gallery.register import STEPS
-from lightproof.index import CANDIDATES
-from lightproof.processes import READERS, by_readers
+from lightproof.gallery.shortlist import STEPS
+from lightproof.matching.hamming_index import CANDIDATES
 from lightproof.types import Ints
 
 READ: Final = CANDIDATES - STEPS[-1]

@@ -26,10 +26,10 @@ import numpy as np
 from benchmarks import exhaustive
 from benchmarks.watching import resident
 from lightproof.datasets import Crowd
-from lightproof.experiments.report import markdown
+from lightproof.experiments.reproduction_report import markdown
 from lightproof.experiments.tables import TextTable
 from lightproof.gallery import Gallery, crowd_name, make_gallery
-from lightproof.gallery.calibration import FAR
+from lightproof.gallery.calibrate import FAR
 from lightproof.plots.canvas import PALETTE, encoded, quiet, sheet
 from lightproof.types import Array, Ints
 

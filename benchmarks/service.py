@@ -29,7 +29,7 @@ from PIL import Image
 from threadpoolctl import threadpool_limits
 
 from lightproof.datasets import make_relit_faces
-from lightproof.experiments.report import markdown
+from lightproof.experiments.reproduction_report import markdown
 from lightproof.experiments.tables import TextTable
 from lightproof.gallery import Gallery
 from lightproof.types import Array

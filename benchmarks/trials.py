@@ -8,9 +8,9 @@ import numpy as np
 from scipy import ndimage
 
 from lightproof import FaceRecognizer
-from lightproof.aggregate import AGGREGATES, RELATIVE
-from lightproof.alignment import COPIES
-from lightproof.light import LIGHTS, ROWS_OF_A_PIXEL, tan_triggs
+from lightproof.method.aggregate import AGGREGATES, RELATIVE
+from lightproof.method.illumination import LIGHTS, ROWS_OF_A_PIXEL, tan_triggs
+from lightproof.method.warps import COPIES
 from lightproof.types import Floats
 
 

@@ -17,10 +17,10 @@ from lightproof.datasets import FaceSet, load_yale_b
 from lightproof.datasets.protocols import has_odd_number
 from lightproof.experiments.open_set import Row, run_open_set
 from lightproof.experiments.plan import YALE_EVERY_LIGHT
-from lightproof.experiments.report import markdown
+from lightproof.experiments.reproduction_report import markdown
 from lightproof.experiments.tables import TextTable
-from lightproof.matcher import Matcher, preset_settings
-from lightproof.settings import GALLERIES
+from lightproof.matching.matcher import Matcher, preset_settings
+from lightproof.method.presets import GALLERIES
 
 VIEWS = {"which gradients (sorted)": (0,), "where they lie (placed)": (1,), "both": (0, 1)}
 HEAD = ["preset: view", "named among the enrolled", "found at 1 %", "found at 0.1 %", "equal error rate"]

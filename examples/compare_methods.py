@@ -1,8 +1,8 @@
 """Compare rivals with lightproof on rendered faces: one photo a person, light from the side."""
 
 from lightproof import FaceRecognizer
-from lightproof.baselines import hog_svm, lbp_neighbor, tan_triggs_neighbor, weberface_svm
 from lightproof.datasets import make_relit_faces
+from lightproof.estimators.baselines import hog_svm, lbp_neighbor, tan_triggs_neighbor, weberface_svm
 from lightproof.metrics import mcnemar
 
 faces = make_relit_faces(n_subjects=12, lights=[(0, 0), (50, 0), (-60, 20), (70, 0)], size=(96, 84))

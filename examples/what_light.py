@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from lightproof.datasets import make_relit_faces
-from lightproof.diagnosis import diagnose
+from lightproof.imaging.lighting import diagnose
 from lightproof.plots import draw_light
 
 faces = make_relit_faces(n_subjects=3, lights=[(0, 0), (60, 20), (-100, 10), (0, 80)])

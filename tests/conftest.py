@@ -16,7 +16,7 @@ from hypothesis import settings
 
 from lightproof.datasets import FaceSet, load_yale_b, make_relit_faces
 from lightproof.errors import MissingExtra
-from lightproof.faces import networks
+from lightproof.imaging.detection import face_networks
 from tests.store import server
 
 ROOT = Path(__file__).parents[1]
@@ -69,7 +69,7 @@ def photos_extra() -> None:
     """Skip what looks for faces where the extra ``photos`` is not installed."""
     pytest.importorskip("ai_edge_litert", reason="needs ai-edge-litert: pip install 'lightproof[photos]'")
     try:
-        networks.find_weights()
+        face_networks.find_weights()
     except MissingExtra as missing:
         pytest.skip(str(missing))
 
@@ -78,7 +78,7 @@ def photos_extra() -> None:
 def no_extra(monkeypatch: pytest.MonkeyPatch) -> None:
     """Hide the extra ``photos``, whether it is installed or not."""
     find = metadata.distribution
-    hidden = {"ai-edge-litert", *(package for package, _ in networks.CARRIERS)}
+    hidden = {"ai-edge-litert", *(package for package, _ in face_networks.CARRIERS)}
 
     def hiding(name: str) -> metadata.Distribution:
         if name in hidden:
@@ -93,8 +93,8 @@ def no_extra(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def forget_networks(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let the networks be looked for again."""
-    monkeypatch.setattr(networks, "_OWN", threading.local())
-    monkeypatch.setattr(networks, "find_weights", networks.find_weights.__wrapped__)
+    monkeypatch.setattr(face_networks, "_OWN", threading.local())
+    monkeypatch.setattr(face_networks, "find_weights", face_networks.find_weights.__wrapped__)
 
 
 def yale_folder() -> Path | None:

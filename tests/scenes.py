@@ -13,7 +13,7 @@ from skimage.transform import SimilarityTransform, warp
 from lightproof.datasets import make_relit_faces
 from lightproof.datasets.rendering.fields import MARGIN
 from lightproof.datasets.rendering.person import TRAIT_RANGES, warped_plane
-from lightproof.faces import Face
+from lightproof.imaging.detection import Face
 
 
 @dataclass(frozen=True, eq=False)

@@ -12,13 +12,13 @@ from hypothesis import strategies as st
 
 from benchmarks import advice as benchmark
 from benchmarks.advice import choices, fitted, found, measure, mirrored
-from lightproof import advice
-from lightproof.advice import FOUND, LEAST, LIGHTS, WORDS, advise, found_with, light_names, photo_gains
 from lightproof.datasets import make_relit_faces
-from lightproof.diagnosis import light_directions
 from lightproof.errors import BadParameter
-from lightproof.evidence import Evidence
-from lightproof.matcher import Matcher, preset_settings
+from lightproof.gallery import advice
+from lightproof.gallery.advice import FOUND, LEAST, LIGHTS, WORDS, advise, found_with, light_names, photo_gains
+from lightproof.imaging.lighting import light_directions
+from lightproof.matching.matcher import Matcher, preset_settings
+from lightproof.matching.scores import Evidence
 
 NAMES = list(LIGHTS)
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from numpy.testing import assert_allclose, assert_array_equal
 
-from lightproof.aggregate import AGGREGATES, RELATIVE, SHARPNESS, bounded, combine, contributions
+from lightproof.method.aggregate import AGGREGATES, RELATIVE, SHARPNESS, bounded, combine, contributions
 
 shapes = st.tuples(st.integers(1, 6), st.integers(1, 4), st.integers(1, 5))
 shares = shapes.flatmap(lambda shape: arrays(float, shape, elements=st.floats(0, 1)))

@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lightproof.agreement import NARROWNESS, TAX, agreement, lights_of, mutual_agreement, tax, taxed
-from lightproof.enrolled import Enrolled, Template
-from lightproof.evidence import Evidence
+from lightproof.matching.light_penalty import NARROWNESS, TAX, agreement, lights_of, mutual_agreement, tax, taxed
+from lightproof.matching.scores import Evidence
+from lightproof.matching.templates import Enrolled, Template
 
 LIGHT = st.tuples(st.floats(-180, 180), st.floats(-90, 90))
 

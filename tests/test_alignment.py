@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 
-from lightproof.alignment import COPIES, STEP, moved, warp, with_copies
+from lightproof.method.warps import COPIES, STEP, moved, warp, with_copies
 
 DTYPES = [np.float32, np.float64]
 

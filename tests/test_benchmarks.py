@@ -13,9 +13,9 @@ from benchmarks.run import measure
 from lightproof.datasets import Crowd, FaceSet, make_relit_faces
 from lightproof.datasets.crowd.sheet import COLUMNS, read_record
 from lightproof.datasets.yale_eyes import YALE_EYES
-from lightproof.faces.find import LOOKS
 from lightproof.gallery import crowd_name, make_gallery
-from lightproof.matcher import Matcher, preset_settings
+from lightproof.imaging.detection.detector import LOOKS
+from lightproof.matching.matcher import Matcher, preset_settings
 
 
 def test_the_benchmark_measures_what_it_says():

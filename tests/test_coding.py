@@ -8,9 +8,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_array_equal
 
-from lightproof.coding import BLOCK, WORD, bits_apart, bits_more, in_blocks, lanes_of, least_apart, spread
-from lightproof.matcher import Matcher
-from lightproof.settings import GALLERIES
+from lightproof.matching.binary_codes import (
+    BLOCK,
+    WORD,
+    bits_apart,
+    bits_more,
+    in_blocks,
+    lanes_of,
+    least_apart,
+    spread,
+)
+from lightproof.matching.matcher import Matcher
+from lightproof.method.presets import GALLERIES
 
 
 @pytest.fixture(scope="module", params=GALLERIES)

@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 
 from benchmarks.cohort import LIGHTS, draw, draw_lights
-from lightproof.cohort import COUNT, SIZE, cohort_faces
-from lightproof.diagnosis.direction import PEOPLE
-from lightproof.matcher import Matcher
-from lightproof.pixels import read_grey
-from lightproof.settings import GALLERIES
+from lightproof.imaging.decode import read_grey
+from lightproof.imaging.lighting.light_direction import PEOPLE
+from lightproof.matching.cohort import COUNT, SIZE, cohort_faces
+from lightproof.matching.matcher import Matcher
+from lightproof.method.presets import GALLERIES
 
 
 def test_the_sheet_holds_sixty_different_faces():

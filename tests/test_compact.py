@@ -8,9 +8,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 
-from lightproof import compact
-from lightproof.compact import compact_spans
-from lightproof.subspaces import SharedSpan, span_photos
+from lightproof.method import quantization
+from lightproof.method.quantization import compact_spans
+from lightproof.method.subspaces import SharedSpan, span_photos
 
 
 def nothing(D):
@@ -41,8 +41,8 @@ def count_asked(monkeypatch):
         asked.append(len(samples))
         return principal(samples)
 
-    principal = compact.principal_directions
-    monkeypatch.setattr(compact, "principal_directions", ask)
+    principal = quantization.principal_directions
+    monkeypatch.setattr(quantization, "principal_directions", ask)
     return asked
 
 

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
 
-from lightproof.compiled import compiled
+from lightproof.core.jit import compiled
 
 
 @compiled

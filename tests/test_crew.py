@@ -6,7 +6,7 @@ import os
 
 import pytest
 
-from lightproof.crew import Processes, Task
+from lightproof.core.executors import Processes, Task
 
 
 def with_process(piece):

@@ -9,10 +9,10 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from numpy.testing import assert_allclose, assert_array_equal
 
-from lightproof.deformations import DEFORMATIONS, carry, first_order, tangents
 from lightproof.errors import BadParameter
-from lightproof.gradients import central_differences
-from lightproof.transform import directions, discrete_rcdt, flatten, projection_angles, translation_vectors
+from lightproof.method.deformations import DEFORMATIONS, carry, first_order, tangents
+from lightproof.method.gradients import central_differences
+from lightproof.method.transform import directions, discrete_rcdt, flatten, projection_angles, translation_vectors
 
 names = st.sampled_from(list(DEFORMATIONS))
 matrices = arrays(float, (2, 2), elements=st.floats(-1, 1))

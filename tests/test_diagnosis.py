@@ -16,10 +16,10 @@ from scipy.ndimage import gaussian_filter
 from benchmarks.diagnosis import errors, groups, row
 from lightproof.datasets import FaceSet, make_relit_faces
 from lightproof.datasets.protocols import has_even_number
-from lightproof.diagnosis import Diagnosis, diagnose, direction, light_directions
-from lightproof.diagnosis.hints import hint_for
-from lightproof.diagnosis.measures import brightness
 from lightproof.errors import BadImage, BadParameter
+from lightproof.imaging.lighting import Diagnosis, diagnose, light_direction, light_directions
+from lightproof.imaging.lighting.hints import hint_for
+from lightproof.imaging.lighting.measures import brightness
 from lightproof.plots import draw_light
 
 LIGHTS = [(0, 0), (15, 20), (-35, 15), (50, 0), (-70, 0), (85, 20), (110, 40), (-120, 0), (0, 45), (0, -35)]
@@ -80,13 +80,15 @@ def test_a_mirrored_face_has_the_mirrored_light(lit):
 
 def test_a_face_is_as_far_from_renderings_and_their_mirror_images_as_they_are_written_out(rng):
     asked, rendered = rng.normal(size=(3, 16, 14)), rng.normal(size=(5, 16, 14))
-    faces, halves_of = direction._halves(asked), direction._halves(rendered)
-    far = direction._squared_distances(faces, direction._Bank(halves_of, halves_of.squares, np.zeros((10, 3))))
+    faces, halves_of = light_direction._halves(asked), light_direction._halves(rendered)
+    far = light_direction._squared_distances(
+        faces, light_direction._Bank(halves_of, halves_of.squares, np.zeros((10, 3)))
+    )
 
     def weighed(light):
         light = light / np.linalg.norm(light, axis=(1, 2), keepdims=True)
         same, other = (light + light[:, :, ::-1]) / 2, (light - light[:, :, ::-1]) / 2
-        return other + direction.SYMMETRIC * same
+        return other + light_direction.SYMMETRIC * same
 
     both = weighed(np.concatenate([rendered, rendered[:, :, ::-1]]))
     np.testing.assert_allclose(far, np.square(weighed(asked)[:, None] - both).sum(axis=(2, 3)), rtol=1e-12)

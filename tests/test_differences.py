@@ -9,9 +9,9 @@ from numpy.testing import assert_allclose
 from lightproof import PRESETS, FaceRecognizer, PatchRCDT
 from lightproof.datasets import YALE_LIGHTS, make_relit_faces
 from lightproof.datasets.protocols import yale_test_2
-from lightproof.light import log
-from lightproof.subspaces import count_components, principal_directions
-from lightproof.transform import projection_angles
+from lightproof.method.illumination import log
+from lightproof.method.subspaces import count_components, principal_directions
+from lightproof.method.transform import projection_angles
 
 
 def test_the_presets_differ_in_just_these_settings():

@@ -14,7 +14,7 @@ from benchmarks import beyond
 from benchmarks.document import tables
 from lightproof.experiments import comparison, open_set
 from lightproof.experiments.methods import METHODS, choose_methods
-from lightproof.experiments.report import markdown
+from lightproof.experiments.reproduction_report import markdown
 from lightproof.experiments.rows import Row, lines_of
 
 ROOT = Path(__file__).parents[1]

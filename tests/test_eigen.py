@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 
-from lightproof.eigen import inner_products, symmetric_eigen
+from lightproof.core.eigh import inner_products, symmetric_eigen
 
 
 def of_trace_one(rng, L, K):

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
 
-from lightproof.enrolled import Enrolled, Template
-from lightproof.matcher import Matcher
-from lightproof.settings import GALLERIES
-from lightproof.stack import length_weights
+from lightproof.matching.matcher import Matcher
+from lightproof.matching.templates import Enrolled, Template
+from lightproof.method.presets import GALLERIES
+from lightproof.method.subspace_bank import length_weights
 
 
 @pytest.fixture(scope="module")

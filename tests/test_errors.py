@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from lightproof import errors
-from lightproof.unfitted import NotFitted
+from lightproof.estimators.not_fitted import NotFitted
 
 EXAMPLES = [
     errors.BadParameter("FaceRecognizer", "cell", "an int", 2.5),

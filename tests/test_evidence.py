@@ -8,9 +8,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from lightproof.closeness import FLOOR
-from lightproof.enrolled import Enrolled
-from lightproof.evidence import (
+from lightproof.matching.kernels import FLOOR
+from lightproof.matching.matcher import Matcher
+from lightproof.matching.scores import (
     PROBES,
     Evidence,
     evidence_map,
@@ -18,8 +18,8 @@ from lightproof.evidence import (
     mean_evidence,
     usual_closeness,
 )
-from lightproof.matcher import Matcher
-from lightproof.settings import GALLERIES
+from lightproof.matching.templates import Enrolled
+from lightproof.method.presets import GALLERIES
 
 
 @pytest.fixture(scope="module")

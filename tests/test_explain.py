@@ -11,12 +11,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lightproof.datasets import FaceSet
-from lightproof.enrolled import Enrolled
 from lightproof.errors import BadImage, BadParameter, CannotWrite, UnknownPerson
-from lightproof.explain import Explanation, explain
-from lightproof.matcher import Matcher, preset_settings
-from lightproof.patches import PatchGrid
-from lightproof.strangers import leads
+from lightproof.matching.calibration import leads
+from lightproof.matching.explanation import Explanation, explain
+from lightproof.matching.matcher import Matcher, preset_settings
+from lightproof.matching.templates import Enrolled
+from lightproof.method.patches import PatchGrid
 
 NAMES = ["Anna", "Ben", "Cleo", "Dan", "Eve"]
 

@@ -9,9 +9,9 @@ from numpy.testing import assert_allclose, assert_array_equal
 from benchmarks import textbook
 from lightproof import PatchRCDT
 from lightproof.errors import BadImage, BadParameter
-from lightproof.patches import PatchGrid
-from lightproof.transform import cosines, discrete_rcdt, flatten
-from lightproof.unfitted import NotFitted
+from lightproof.estimators.not_fitted import NotFitted
+from lightproof.method.patches import PatchGrid
+from lightproof.method.transform import cosines, discrete_rcdt, flatten
 
 
 def as_is(**overrides):

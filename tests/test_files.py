@@ -2,9 +2,9 @@ from __future__ import annotations
 
 import pytest
 
-from lightproof import files
+from lightproof.core import atomic
+from lightproof.core.atomic import whole_file
 from lightproof.errors import CannotWrite
-from lightproof.files import whole_file
 
 
 def test_what_was_written_is_there_and_nothing_else(tmp_path):
@@ -36,7 +36,7 @@ def test_an_error_while_it_takes_its_place_leaves_no_draft(tmp_path, monkeypatch
     def full(*arguments):
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(files.os, "replace", full)
+    monkeypatch.setattr(atomic.os, "replace", full)
     sentence = r"a must be a place that can be written; got: No space left on device\.$"
     with pytest.raises(CannotWrite, match=sentence), whole_file(tmp_path / "a") as file:
         file.write(b"all")

@@ -3,7 +3,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from lightproof.frames import FRAMES, full, interior, outer
+from lightproof.experiments.crops import FRAMES, full, interior, outer
 
 
 @pytest.fixture

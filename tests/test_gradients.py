@@ -5,7 +5,7 @@ import pytest
 from numpy.testing import assert_allclose
 from scipy import ndimage
 
-from lightproof.gradients import GRADIENTS, central_differences, sobel
+from lightproof.method.gradients import GRADIENTS, central_differences, sobel
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])

@@ -8,9 +8,9 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy import ndimage
 from skimage.transform import resize
 
+from lightproof.core.images import bring_to_size, check_images
+from lightproof.core.resampling import gaussian, reach_of
 from lightproof.errors import BadImage
-from lightproof.images import bring_to_size, check_images
-from lightproof.resampling import gaussian, reach_of
 
 
 @pytest.mark.parametrize("shape", [(192, 168), (64, 70), (30, 100), (64, 64), (20, 20)])

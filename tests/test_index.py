@@ -8,9 +8,9 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 
-from lightproof import index
-from lightproof.coding import lanes_of, spread
-from lightproof.index import CodeIndex, glance_limit, look_limit, nearest, together
+from lightproof.matching import hamming_index
+from lightproof.matching.binary_codes import lanes_of, spread
+from lightproof.matching.hamming_index import CodeIndex, glance_limit, look_limit, nearest, together
 
 FIRST, WORDS = 3, 5
 
@@ -24,7 +24,7 @@ both_sizes = pytest.mark.parametrize("rows", [FEW, SOME], indirect=True)
 @pytest.fixture(autouse=True)
 def rows(request, monkeypatch):
     count = getattr(request, "param", getattr(request.cls, "rows", FEW))
-    monkeypatch.setattr(index, "ROWS", count)
+    monkeypatch.setattr(hamming_index, "ROWS", count)
     return count
 
 
@@ -110,8 +110,8 @@ def test_room_is_given_back_once_half_of_it_holds_nobody(rng, rows):
 
 @both_sizes
 def test_only_the_better_part_of_each_look_is_looked_at_again(rng, monkeypatch):
-    monkeypatch.setattr(index, "FEWEST", 4)
-    monkeypatch.setattr(index, "GLANCED", 5)
+    monkeypatch.setattr(hamming_index, "FEWEST", 4)
+    monkeypatch.setattr(hamming_index, "GLANCED", 5)
     codes, own = CodeIndex(FIRST), words(rng, 200)
     codes.add(range(200), own)
     asked = own[3:4].copy()
@@ -125,7 +125,7 @@ def test_only_the_better_part_of_each_look_is_looked_at_again(rng, monkeypatch):
 
 
 def test_one_in_so_many_is_looked_at_again_when_there_are_many(monkeypatch):
-    monkeypatch.setattr(index, "FEWEST", 4)
+    monkeypatch.setattr(hamming_index, "FEWEST", 4)
     counts = np.full(1000, 8)
     # 8,000 codes: one in 256 is 31, within the first 4 of these counts; and 8 for each of them at a glance.
     assert look_limit(counts, 8000) == 3
@@ -134,8 +134,8 @@ def test_one_in_so_many_is_looked_at_again_when_there_are_many(monkeypatch):
 
 @both_sizes
 def test_pieces_find_together_what_one_index_finds(rng, monkeypatch):
-    monkeypatch.setattr(index, "FEWEST", 10)
-    monkeypatch.setattr(index, "GLANCED", 3)
+    monkeypatch.setattr(hamming_index, "FEWEST", 10)
+    monkeypatch.setattr(hamming_index, "GLANCED", 3)
     own, people = words(rng, 300), rng.permutation(300) // 2
     whole, parts = CodeIndex(FIRST), [CodeIndex(FIRST) for _ in range(3)]
     # Of few bits: holes, which have none, would be the best matches. The parts never had any.

@@ -9,7 +9,7 @@ from scipy import ndimage
 
 from lightproof import FaceRecognizer
 from lightproof.errors import BadImage
-from lightproof.light import LIGHTS, ROWS_OF_A_PIXEL, log, none, tan_triggs, tan_triggs_by_height
+from lightproof.method.illumination import LIGHTS, ROWS_OF_A_PIXEL, log, none, tan_triggs, tan_triggs_by_height
 
 
 def test_none_changes_nothing(rng):

@@ -8,10 +8,10 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 
-from lightproof.deformations import ambient, first_order
-from lightproof.gradients import GRADIENTS, central_differences
-from lightproof.light import log
-from lightproof.transform import discrete_rcdt, flatten, projection_angles, translation_vectors
+from lightproof.method.deformations import ambient, first_order
+from lightproof.method.gradients import GRADIENTS, central_differences
+from lightproof.method.illumination import log
+from lightproof.method.transform import discrete_rcdt, flatten, projection_angles, translation_vectors
 
 FLOOR = 1 / 255
 SIDE = 6

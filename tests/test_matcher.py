@@ -5,16 +5,16 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from lightproof import evidence
-from lightproof.agreement import lights_of, tax
-from lightproof.alignment import warp, with_copies
-from lightproof.cohort import cohort_faces
-from lightproof.enrolled import Template
 from lightproof.errors import BadImage, BadParameter
-from lightproof.gallery.templates import encode, written
-from lightproof.matcher import FACES, MOVES, Matcher, matcher_of, preset_settings
-from lightproof.people import People
-from lightproof.settings import GALLERIES, PRESETS
+from lightproof.estimators.subspace_model import People
+from lightproof.gallery.template_codec import encode, written
+from lightproof.matching import scores
+from lightproof.matching.cohort import cohort_faces
+from lightproof.matching.light_penalty import lights_of, tax
+from lightproof.matching.matcher import FACES, MOVES, Matcher, matcher_of, preset_settings
+from lightproof.matching.templates import Template
+from lightproof.method.presets import GALLERIES, PRESETS
+from lightproof.method.warps import warp, with_copies
 
 
 @pytest.fixture(scope="module")
@@ -96,8 +96,8 @@ def test_strangers_find_a_person_of_several_photos_no_likelier(matcher, faces):
     assert [template.level for template in templates] == [0, 0, 0]
     strangers = matcher.vectors(cohort_faces()[:20])
     everybody = matcher.everybody(dict(enumerate([joined, *templates])))
-    evidence = still(matcher, strangers, everybody).people.mean(axis=0)
-    assert evidence[0] == pytest.approx(evidence[1:].mean(), abs=1e-3)
+    scores = still(matcher, strangers, everybody).people.mean(axis=0)
+    assert scores[0] == pytest.approx(scores[1:].mean(), abs=1e-3)
 
 
 def test_everybody_stands_in_the_order_given(matcher, frontal):
@@ -190,13 +190,13 @@ def test_templates_know_the_light_of_their_photos(matcher, lit):
 def test_who_comes_beside_others_is_compared_alone_and_all_is_said_as_if_at_once(matcher, frontal, lit, monkeypatch):
     templates = dict(enumerate(matcher.templates(frontal.images[::2])))
     people = matcher.everybody({name: templates[name] for name in (0, 1)})
-    compared, plain = [], evidence.evidence_for
+    compared, plain = [], scores.evidence_for
 
     def noted(some, usual):
         compared.append(some)
         return plain(some, usual)
 
-    monkeypatch.setattr("lightproof.matcher.evidence_for", noted)
+    monkeypatch.setattr("lightproof.matching.matcher.evidence_for", noted)
     asked = matcher.ask(lit.images[:3])
     for name in (2, 3, 4):
         new = matcher.everybody({name: templates[name]})

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from numpy.testing import assert_array_equal
 
 from lightproof.errors import BadParameter, GridDoesNotFit
-from lightproof.patches import PatchGrid
+from lightproof.method.patches import PatchGrid
 
 
 @st.composite

@@ -7,7 +7,7 @@ import pytest
 
 from lightproof import FaceRecognizer
 from lightproof.errors import BadLabels
-from lightproof.people import training_part
+from lightproof.estimators.subspace_model import training_part
 
 
 @pytest.mark.parametrize(

@@ -18,9 +18,9 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from PIL import Image, ImageFile
 
-from lightproof import pixels
 from lightproof.errors import BadImage, TooManyPixels
-from lightproof.pixels import files, guards, pnm, read_grey, read_raw_grey
+from lightproof.imaging import decode
+from lightproof.imaging.decode import files, guards, pnm, read_grey, read_raw_grey
 from tests.hostile import interlaced_png, sound_files, write_hostile_files
 
 STEPS = np.arange(48, dtype=np.uint8).reshape(6, 8) * 5
@@ -381,7 +381,7 @@ def test_every_hostile_file_is_refused_in_one_sentence_and_soon(hostile, capfd):
 def test_every_hostile_file_is_refused_with_little_memory(hostile):
     code = """
 import json, resource, sys
-import lightproof.pixels
+import lightproof.imaging.decode
 from lightproof.errors import BadImage
 from PIL import Image
 Image.init()
@@ -389,7 +389,7 @@ taken = int(open("/proc/self/statm").read().split()[0]) * resource.getpagesize()
 resource.setrlimit(resource.RLIMIT_AS, (taken + 128 * 2**20,) * 2)
 for path in json.load(sys.stdin):
     try:
-        lightproof.pixels.read_grey(path)
+        lightproof.imaging.decode.read_grey(path)
     except BadImage as problem:
         assert "memory" not in str(problem), problem
 """
@@ -543,8 +543,8 @@ def test_the_size_of_a_giant_jpeg_is_named():
 
 
 def test_the_photo_of_a_large_phone_is_within_the_limits():
-    assert pixels.MOST_PIXELS >= 12_000 * 9_000
-    assert pixels.MOST_SIDE >= 12_000
+    assert decode.MOST_PIXELS >= 12_000 * 9_000
+    assert decode.MOST_SIDE >= 12_000
 
 
 def test_pillow_does_not_warn_of_a_legal_size_and_keeps_its_own_limit(monkeypatch):

@@ -9,10 +9,10 @@ from hypothesis import settings as examples
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 
-from lightproof.gradients import GRADIENTS
-from lightproof.patches import PatchGrid
-from lightproof.placing import Placer
-from lightproof.transform import plane_cosines
+from lightproof.method.dct import Placer
+from lightproof.method.gradients import GRADIENTS
+from lightproof.method.patches import PatchGrid
+from lightproof.method.transform import plane_cosines
 
 CELL = 6
 GRID = PatchGrid(30, 24, cell=CELL)

@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from lightproof.patches import PatchGrid
+from lightproof.method.patches import PatchGrid
+from lightproof.method.transform import projection_angles
 from lightproof.plots import (
     Measured,
     Patch,
@@ -27,7 +28,6 @@ from lightproof.plots import (
     sweep_map,
 )
 from lightproof.plots.canvas import BLUE, VERMILION
-from lightproof.transform import projection_angles
 
 
 def decoded(png: bytes) -> np.ndarray:

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_array_equal
 
-from lightproof.powers import TOGETHER, UNSURE, power
+from lightproof.core.fastmath import TOGETHER, UNSURE, power
 
 
 def by_the_library(numbers, exponent):

@@ -9,13 +9,13 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 
 from lightproof import PRESETS, FaceRecognizer, PatchRCDT
-from lightproof.deformations import DEFORMATIONS
-from lightproof.describing import SLIGHT, SPANNED
 from lightproof.errors import BadParameter
-from lightproof.gradients import GRADIENTS
-from lightproof.stack import length_weights
-from lightproof.subspaces import SharedSpan, span_photos
-from lightproof.transform import cosines, discrete_rcdt, flatten
+from lightproof.method.deformations import DEFORMATIONS
+from lightproof.method.gradients import GRADIENTS
+from lightproof.method.rcdt import SLIGHT, SPANNED
+from lightproof.method.subspace_bank import length_weights
+from lightproof.method.subspaces import SharedSpan, span_photos
+from lightproof.method.transform import cosines, discrete_rcdt, flatten
 
 ROOM = {"robust": 128 * 1024, "fast": 32 * 1024}
 COMPACT = sorted(ROOM)

@@ -12,14 +12,14 @@ import time
 import pytest
 from threadpoolctl import threadpool_info, threadpool_limits
 
-from lightproof.processes import READERS, _libraries, by_readers, one_core
+from lightproof.core.processes import READERS, _libraries, by_readers, one_core
 
 pytestmark = pytest.mark.skipif(not hasattr(signal, "pthread_sigmask"), reason="signals are another thing there")
 
 ASKING = """
 import os, signal, sys, time
 from joblib import delayed
-from lightproof.processes import in_processes
+from lightproof.core.processes import in_processes
 
 def mask(): return sorted(signal.pthread_sigmask(signal.SIG_BLOCK, ()))
 """
@@ -124,7 +124,7 @@ def test_only_the_stumbling_of_loky_over_dropped_work_is_not_told():
     asking = start("""
 import threading
 from joblib.externals.loky import process_executor
-from lightproof.processes import _stumble_quietly
+from lightproof.core.processes import _stumble_quietly
 
 class Thread(threading.Thread):
     def run(self): raise self.problem
@@ -191,7 +191,7 @@ def test_who_wants_one_core_beside_another_thread_leaves_setting_it_back_to_that
 import threading
 import numpy
 from threadpoolctl import threadpool_info
-from lightproof.processes import one_core
+from lightproof.core.processes import one_core
 
 def threads(): print(*{library["num_threads"] for library in threadpool_info() if library["user_api"] == "blas"})
 inside, leave = threading.Event(), threading.Event()

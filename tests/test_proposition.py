@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lightproof import FaceRecognizer
-from lightproof.patches import PatchGrid
+from lightproof.method.patches import PatchGrid
 
 GRID = PatchGrid(16, 20, cell=4, overlap=0)
 

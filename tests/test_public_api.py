@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 
 import lightproof
-from lightproof import baselines, datasets
+from lightproof import datasets
+from lightproof.estimators import baselines
 
 ROOT = Path(__file__).parents[1]
 MODULES = sorted(
@@ -42,7 +43,7 @@ def test_every_public_function_and_class_is_documented(name):
 
 
 def test_the_ground_floor_names_its_equations():
-    from lightproof import aggregate, stack, transform
+    from lightproof.method import aggregate, subspace_bank, transform
 
     wanted = {
         transform.discrete_cdt: "Definition 3.1",
@@ -51,7 +52,7 @@ def test_the_ground_floor_names_its_equations():
         transform.sliced_wasserstein: "eq. (dsw)",
         transform.translation_vectors: "eq. (subspace)",
         transform.projection_angles: "Remark 3.1",
-        stack.residuals: "equation of Testing",
+        subspace_bank.residuals: "equation of Testing",
         aggregate.plain: "eq. (dis)",
     }
     for function, equation in wanted.items():

@@ -14,7 +14,7 @@ from sklearn.exceptions import NotFittedError
 from sklearn.model_selection import GridSearchCV, cross_val_score
 
 from benchmarks import textbook
-from lightproof import PRESETS, FaceRecognizer, people, stack
+from lightproof import PRESETS, FaceRecognizer
 from lightproof.errors import (
     BadImage,
     BadLabels,
@@ -24,8 +24,10 @@ from lightproof.errors import (
     UnknownPerson,
     UserError,
 )
-from lightproof.faces import read_portrait
-from lightproof.unfitted import NotFitted
+from lightproof.estimators import subspace_model
+from lightproof.estimators.not_fitted import NotFitted
+from lightproof.imaging.detection import read_portrait
+from lightproof.method import subspace_bank
 from tests.scenes import as_photo, clutter, compose, seat
 
 
@@ -334,18 +336,18 @@ def test_memory_stays_bounded_by_blocks(frontal, lit, monkeypatch, preset):
     """Never more patch distances at once than one block has."""
     recognizer = FaceRecognizer(preset).fit(frontal.images, frontal.labels)
     seen = []
-    true_residuals = stack.residuals
+    true_residuals = subspace_bank.residuals
 
     def counted(vectors, bases):
         seen.append(len(vectors))
         return true_residuals(vectors, bases)
 
     # The relative distances are made of the residuals, too.
-    for module in (stack, people):
+    for module in (subspace_bank, subspace_model):
         monkeypatch.setattr(module, "residuals", counted)
     recognizer.predict(np.resize(lit.images, (100, 64, 56)))
     assert sum(seen) == 100
-    assert max(seen) <= people.BLOCK < 100
+    assert max(seen) <= subspace_model.BLOCK < 100
 
 
 @pytest.mark.parametrize("method", ["predict", "distances", "patch_distances", "patch_contributions", "similarity"])

@@ -10,7 +10,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy import ndimage
 from skimage.transform import resize
 
-from lightproof.resampling import blurring, resizing
+from lightproof.core.resampling import blurring, resizing
 
 DOUBLE = np.dtype(np.float64)
 

@@ -8,21 +8,24 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 
-from lightproof import FaceRecognizer, search
-from lightproof.aggregate import SHARPNESS, bounded
-from lightproof.alignment import moved, warp
+from lightproof import FaceRecognizer
 from lightproof.datasets import make_relit_faces
-from lightproof.patches import PatchGrid
-from lightproof.search import REACH, AlignmentSearch
-from lightproof.stack import length_weights, relative_residuals
+from lightproof.estimators import alignment_search
+from lightproof.estimators.alignment_search import REACH, AlignmentSearch
+from lightproof.method.aggregate import SHARPNESS, bounded
+from lightproof.method.patches import PatchGrid
+from lightproof.method.subspace_bank import length_weights, relative_residuals
+from lightproof.method.warps import moved, warp
 
 MOVES = (2 * REACH + 1) ** 2
 GRIDS = [PatchGrid(96, 84, 6, 3), PatchGrid(64, 64, 4, 1), PatchGrid(24, 21, 6, 3), PatchGrid(6, 6, 6, 0)]
 KINDS = [(2, (5, 4)), (1, (8, 6)), (1, (1, 1)), (3, (2, 7))]
 
-within_range = st.tuples(*[st.floats(-reach, reach) for reach in search.RANGE])
+within_range = st.tuples(*[st.floats(-reach, reach) for reach in alignment_search.RANGE])
 many_similarities = st.lists(within_range, min_size=1, max_size=5).map(np.array)
-any_parts = st.builds(lambda grid, kind: search._Parts(grid, *kind), st.sampled_from(GRIDS), st.sampled_from(KINDS))
+any_parts = st.builds(
+    lambda grid, kind: alignment_search._Parts(grid, *kind), st.sampled_from(GRIDS), st.sampled_from(KINDS)
+)
 
 ASKEW = np.array(
     [(0.04, -0.03, 0.06, -0.08), (-0.03, 0.05, -0.05, 0.06), (0.0, 0.04, 0.1, 0.1), (0.05, 0.0, 0.0, -0.1)]
@@ -61,7 +64,7 @@ def askew(images, similarities=ASKEW):
 
 
 def parts_of(grid, kind):
-    return search._Parts(grid, *kind)
+    return alignment_search._Parts(grid, *kind)
 
 
 def own_distance(recognizer, images, labels):
@@ -71,7 +74,7 @@ def own_distance(recognizer, images, labels):
 
 def clear_probes(resting, probes):
     two = np.sort(resting.distances(probes), axis=1)[:, :2]
-    return two[:, 1] - two[:, 0] >= search.CLEAR * resting.grid_.n_patches
+    return two[:, 1] - two[:, 0] >= alignment_search.CLEAR * resting.grid_.n_patches
 
 
 # Parts and their maps.
@@ -164,7 +167,7 @@ def test_closeness_is_the_loop_over_parts_moves_and_people(rng):
 def test_closeness_is_what_a_patch_does_not_add():
     cosine = np.array([0.0, 0.3, -0.8, 1.0])
     expected = 1 - bounded(np.sqrt(1 - cosine**2)[:, None, None]).ravel()
-    assert_allclose(search._closeness(cosine.copy()), expected, rtol=1e-12)
+    assert_allclose(alignment_search._closeness(cosine.copy()), expected, rtol=1e-12)
 
 
 def test_the_surroundings_hold_the_features_of_every_patch_as_unit_vectors(searching, gallery):
@@ -192,7 +195,7 @@ def test_sines_of_the_search_are_the_relative_distances(searching, side):
     bases = stack.take(np.arange(stack.n_people), stack.depth)
     for i in range(3):
         same_probe = np.repeat(vectors[i : i + 1], stack.n_people, axis=0)
-        assert_allclose(search._sines(same_probe, bases), expected[:, i].T, atol=2e-3)
+        assert_allclose(alignment_search._sines(same_probe, bases), expected[:, i].T, atol=2e-3)
 
 
 def test_each_probe_of_the_search_is_compared_with_its_own_person(rng):
@@ -202,14 +205,14 @@ def test_each_probe_of_the_search_is_compared_with_its_own_person(rng):
     for p, k in np.ndindex(3, 4):
         x, basis = vectors[p, k], bases[p, k]
         expected[p, k] = np.linalg.norm(x - basis @ (basis.T @ x)) / np.linalg.norm(x)
-    assert_allclose(search._sines(vectors, bases.transpose(1, 2, 3, 0)), expected, rtol=1e-10)
+    assert_allclose(alignment_search._sines(vectors, bases.transpose(1, 2, 3, 0)), expected, rtol=1e-10)
 
 
 def test_a_vector_of_0_is_at_a_distance_of_1_in_the_search_too(rng):
     basis = np.linalg.qr(rng.normal(size=(4, 6, 2)))[0]
     vectors = rng.normal(size=(1, 4, 6))
     vectors[0, 2] = 0
-    (found,) = search._sines(vectors, basis[..., None])
+    (found,) = alignment_search._sines(vectors, basis[..., None])
     assert found[2] == 1
     assert (found[[0, 1, 3]] < 1).all()
 
@@ -229,7 +232,7 @@ def test_the_similarity_found_is_the_one_that_was_done(searching, gallery):
     """The probe of a similarity is brought back by its inverse: z -> -move / turn + z / turn."""
     finder = searching._search
     extractor, stack = searching._extractor, searching._people.stack
-    pool = search._Pool(stack, np.arange(stack.n_people), finder._large)
+    pool = alignment_search._Pool(stack, np.arange(stack.n_people), finder._large)
     pictures = extractor.unlit(gallery.images[:4])
     for person, (picture, done) in enumerate(zip(pictures, ASKEW, strict=True)):
         around = finder._surroundings(warp(picture[None], done[None])[0])
@@ -245,7 +248,7 @@ def test_the_similarity_found_is_the_one_that_was_done(searching, gallery):
 def test_climbing_never_ends_below_its_start(searching, side):
     finder = searching._search
     stack = searching._people.stack
-    pool = search._Pool(stack, np.arange(stack.n_people), finder._large)
+    pool = alignment_search._Pool(stack, np.arange(stack.n_people), finder._large)
     around = finder._surroundings(searching._extractor.unlit(side.images[:1])[0])
     maps = finder._small.closeness(around, pool.first)
     starts = finder._tried[:: len(finder._tried) // stack.n_people][: stack.n_people]
@@ -262,23 +265,23 @@ def test_climbing_never_ends_below_its_start(searching, side):
 def test_winners_are_the_best_few_that_are_worth_a_warp(monkeypatch, searching, side):
     """The best after the first rounds, the nearest first, none far below the best."""
     finder, n_people = searching._search, searching._people.stack.n_people
-    pool = search._Pool(searching._people.stack, np.arange(n_people), finder._large)
+    pool = alignment_search._Pool(searching._people.stack, np.arange(n_people), finder._large)
     around = finder._surroundings(searching._extractor.unlit(side.images[3:4])[0])
     maps, starts = finder._small.closeness(around, pool.first), np.zeros((n_people, 4))
-    monkeypatch.setattr(search, "ROUNDS", search.HALFWAY + 1)
-    monkeypatch.setattr(search, "WORTH", 0)
+    monkeypatch.setattr(alignment_search, "ROUNDS", alignment_search.HALFWAY + 1)
+    monkeypatch.setattr(alignment_search, "WORTH", 0)
     everybody, found = finder._climb(maps, starts)
     assert sorted(everybody.tolist()) == list(range(n_people))
     by_person = maps.reshape(-1, n_people).T
     reached = finder._small.read_off(by_person[everybody], found[:, None])[:, 0]
     assert (np.diff(reached) <= 0).all()
     assert everybody[0] == 3
-    monkeypatch.setattr(search, "WINNERS", 3)
+    monkeypatch.setattr(alignment_search, "WINNERS", 3)
     assert finder._climb(maps, starts)[0].tolist() == everybody[:3].tolist()
     share = float(reached[1] / reached[0])
-    monkeypatch.setattr(search, "WORTH", 0.999 * share)
+    monkeypatch.setattr(alignment_search, "WORTH", 0.999 * share)
     assert everybody[1] in finder._climb(maps, starts)[0]
-    monkeypatch.setattr(search, "WORTH", 1.001 * share)
+    monkeypatch.setattr(alignment_search, "WORTH", 1.001 * share)
     assert finder._climb(maps, starts)[0].tolist() == [3]
 
 
@@ -298,8 +301,8 @@ def test_a_clear_probe_is_left_as_it_is_to_the_last_bit(searching, resting, gall
 
 def test_whether_a_probe_is_clear_goes_by_the_lead_of_the_best():
     totals = np.array([[1.0, 3.0, 9.0], [1.0, 1.5, 9.0], [9.0, 4.0, 5.0], [2.0, 2.0, 2.0]])
-    assert search._unclear(totals, 1.0).tolist() == [False, True, False, True]
-    assert search._unclear(totals[:, :1], 1.0).tolist() == [True] * 4
+    assert alignment_search._unclear(totals, 1.0).tolist() == [False, True, False, True]
+    assert alignment_search._unclear(totals[:, :1], 1.0).tolist() == [True] * 4
 
 
 def test_a_search_changes_whole_people_of_unclear_probes_and_nobody_else(searching, gallery, side):
@@ -313,7 +316,7 @@ def test_a_search_changes_whole_people_of_unclear_probes_and_nobody_else(searchi
     changed = (after != before).any(axis=0)
     assert changed.any()
     assert not changed[:2].any()
-    assert (changed.sum(axis=1) <= search.WINNERS).all()
+    assert (changed.sum(axis=1) <= alignment_search.WINNERS).all()
     assert (found[changed] < totals[changed]).all()
     assert_array_equal(after[:, ~changed], before[:, ~changed])
     assert_array_equal(added[:, ~changed], plain[:, ~changed])
@@ -330,9 +333,9 @@ def test_a_search_has_its_price_in_every_patch(gallery, side, weights):
     recognizer._search.improve(pictures, after, added, known)
     changed = (after != before).any(axis=0)
     assert changed.any()
-    assert search.PRICE > 0
+    assert alignment_search.PRICE > 0
     say = np.ones((len(after), 1, 8)) if weights == "equal" else length_weights(list(known.spans.values()))[:, None]
-    expected = 1 - say * (1 - bounded(after)) + search.PRICE
+    expected = 1 - say * (1 - bounded(after)) + alignment_search.PRICE
     assert_allclose(added[:, changed], expected[:, changed], atol=1e-5)
 
 
@@ -361,21 +364,21 @@ def test_the_other_probes_of_a_batch_do_not_matter(searching, side):
 def test_more_people_than_the_pool_are_searched_for_among_the_best(monkeypatch, searching, resting, side):
     probes = askew(side.images)
     whole, plain = searching.distances(probes), resting.distances(probes)
-    monkeypatch.setattr(search, "POOL", 3)
+    monkeypatch.setattr(alignment_search, "POOL", 3)
     found = searching.distances(probes)
     assert (found <= plain).all()
     assert (found < plain).any()
     # Nobody beyond the best three is touched.
     beyond = plain > np.sort(plain, axis=1)[:, 2:3]
     assert_array_equal(found[beyond], plain[beyond])
-    monkeypatch.setattr(search, "POOL", 8)
+    monkeypatch.setattr(alignment_search, "POOL", 8)
     assert_array_equal(searching.distances(probes), whole)
 
 
 def test_as_many_people_as_the_pool_less_one_change_little(monkeypatch, searching, side):
     probes = askew(side.images)
     whole = searching.predict(probes)
-    monkeypatch.setattr(search, "POOL", 7)
+    monkeypatch.setattr(alignment_search, "POOL", 7)
     assert_array_equal(searching.predict(probes), whole)
 
 
@@ -425,14 +428,14 @@ def test_other_settings_are_searched_too(gallery, side, overrides):
 
 def test_a_search_reaches_as_far_as_its_range(searching):
     finder: AlignmentSearch = searching._search
-    assert len(finder._tried) == search.STEPS**4
-    assert_allclose(finder._tried.max(axis=0), search.RANGE)
-    assert_allclose(finder._tried.min(axis=0), -np.array(search.RANGE))
+    assert len(finder._tried) == alignment_search.STEPS**4
+    assert_allclose(finder._tried.max(axis=0), alignment_search.RANGE)
+    assert_allclose(finder._tried.min(axis=0), -np.array(alignment_search.RANGE))
     assert (finder._tried == 0).all(axis=1).sum() == 1
 
 
 def test_steps_of_a_climb_are_in_one_or_two_numbers_and_standing_still():
-    steps = search._NEIGHBORS
+    steps = alignment_search._NEIGHBORS
     assert len(steps) == 1 + 4 * 2 + 6 * 4
     assert len(np.unique(steps, axis=0)) == len(steps)
     assert (steps == 0).all(axis=1).sum() == 1
@@ -442,5 +445,5 @@ def test_steps_of_a_climb_are_in_one_or_two_numbers_and_standing_still():
 def test_who_is_still_far_after_a_search_is_not_believed(searching, resting, side, monkeypatch):
     probes = askew(side.images)
     assert not np.array_equal(searching.distances(probes), resting.distances(probes))
-    monkeypatch.setattr(search, "BELIEVED", 0.0)
+    monkeypatch.setattr(alignment_search, "BELIEVED", 0.0)
     assert_array_equal(searching.distances(probes), resting.distances(probes))

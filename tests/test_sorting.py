@@ -10,9 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 
-from lightproof.patches import PatchGrid
-from lightproof.sorting import PatchSorter, plan_sorting
-from lightproof.transform import cosines, directions, project, projection_angles
+from lightproof.method.patches import PatchGrid
+from lightproof.method.sorting_network import PatchSorter, plan_sorting
+from lightproof.method.transform import cosines, directions, project, projection_angles
 
 cells = st.integers(1, 7).flatmap(lambda cell: st.tuples(st.just(cell), st.integers(0, cell - 1)))
 

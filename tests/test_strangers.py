@@ -13,8 +13,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy.stats import gumbel_r
 
 from lightproof.errors import BadParameter
-from lightproof.evidence import Evidence
-from lightproof.strangers import (
+from lightproof.matching.calibration import (
     ALIKE,
     DIGITS,
     ENOUGH,
@@ -32,6 +31,7 @@ from lightproof.strangers import (
     score_of,
     upper_quarter,
 )
+from lightproof.matching.scores import Evidence
 
 SOME = st.floats(-3, 3, width=32)
 

@@ -6,8 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 
-from lightproof.stack import relative_residuals, residuals, stack_spans
-from lightproof.subspaces import LEVELS, SharedSpan, count_components, decoded, principal_directions, span_photos
+from lightproof.method.subspace_bank import relative_residuals, residuals, stack_spans
+from lightproof.method.subspaces import LEVELS, SharedSpan, count_components, decoded, principal_directions, span_photos
 
 DTYPES = [np.float32, np.float64]
 

@@ -7,8 +7,8 @@ import time
 
 import pytest
 
-from lightproof import processes
-from lightproof.processes import _helper, in_threads
+from lightproof.core import processes
+from lightproof.core.processes import _helper, in_threads
 
 
 @pytest.fixture(params=[1, 2])

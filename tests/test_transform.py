@@ -11,7 +11,7 @@ from hypothesis.extra.numpy import arrays
 from numpy.testing import assert_allclose, assert_array_equal
 
 from lightproof.errors import BadParameter
-from lightproof.transform import (
+from lightproof.method.transform import (
     cosines,
     directions,
     discrete_cdt,

@@ -1,46 +1,50 @@
 """lightproof: face recognition that does not care about the light.
 
-The front door: the names most people need. The method itself, one function an equation, is in
-:mod:`lightproof.transform`, :mod:`lightproof.gradients`, :mod:`lightproof.patches`, :mod:`lightproof.light` and
-:mod:`lightproof.subspaces`; data is in :mod:`lightproof.datasets`.
+This module has the names most people need. The method itself, one function an equation, is in :mod:`lightproof.method`;
+data sets are in :mod:`lightproof.datasets`.
 """
 
-import typing
-from importlib import import_module
-from importlib.metadata import version
+from importlib import import_module as _import_module
+from importlib.metadata import version as _version
+from typing import TYPE_CHECKING as _TYPE_CHECKING
+from typing import Any as _Any
+from typing import Final as _Final
 
+from lightproof.core import moved as _moved
 from lightproof.errors import LightproofError, UserError
-from lightproof.patches import PatchGrid
-from lightproof.settings import PRESETS
+from lightproof.method.patches import PatchGrid
+from lightproof.method.presets import PRESETS
 
-if typing.TYPE_CHECKING:
-    from lightproof.client import Client
-    from lightproof.features import PatchRCDT
+if _TYPE_CHECKING:
+    from lightproof.estimators.nearest_subspace import NearestSubspace
+    from lightproof.estimators.patch_rcdt import PatchRCDT
+    from lightproof.estimators.recognizer import FaceRecognizer
     from lightproof.gallery import Gallery
-    from lightproof.nearest import NearestSubspace
-    from lightproof.recognizer import FaceRecognizer
+    from lightproof.service.client import Client
 
-__version__ = version("lightproof")
+__version__ = _version("lightproof")
 
-# Estimators bring scikit-learn with them and a gallery the database, which take longer to load than all the rest: only
-# who asks for them waits.
-_ON_REQUEST: typing.Final = {
-    "Client": "client",
-    "FaceRecognizer": "recognizer",
+_moved.install()
+
+# Estimators load scikit-learn and a gallery loads the database. Both take longer than everything else, so they are
+# loaded on first use.
+_LAZY: _Final = {
+    "Client": "service.client",
+    "FaceRecognizer": "estimators.recognizer",
     "Gallery": "gallery",
-    "NearestSubspace": "nearest",
-    "PatchRCDT": "features",
+    "NearestSubspace": "estimators.nearest_subspace",
+    "PatchRCDT": "estimators.patch_rcdt",
 }
 
 
-def __getattr__(name: str) -> typing.Any:
-    if name in _ON_REQUEST:
-        return getattr(import_module(f"lightproof.{_ON_REQUEST[name]}"), name)
+def __getattr__(name: str) -> _Any:
+    if name in _LAZY:
+        return getattr(_import_module(f"lightproof.{_LAZY[name]}"), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *_ON_REQUEST})
+    return sorted(__all__)
 
 
 __all__ = [

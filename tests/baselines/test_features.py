@@ -8,9 +8,19 @@ from numpy.testing import assert_allclose, assert_array_equal
 from skimage.feature import hog, local_binary_pattern
 from sklearn.base import clone
 
-from lightproof.baselines import LBP, MSLDE, GradientFace, HoG, LogDCT, Pixels, TanTriggs, WeberFace, maps
 from lightproof.errors import BadImage, BadParameter
-from lightproof.light import log, tan_triggs
+from lightproof.estimators.baselines import (
+    LBP,
+    MSLDE,
+    GradientFace,
+    HoG,
+    LogDCT,
+    Pixels,
+    TanTriggs,
+    WeberFace,
+    reflectance_maps,
+)
+from lightproof.method.illumination import log, tan_triggs
 
 LENGTHS = {
     Pixels: lambda h, w: h * w,
@@ -58,13 +68,18 @@ def test_features_keep_the_contract_of_scikit_learn(faces, kind):
     [
         (Pixels(), lambda x: x),
         (TanTriggs(), tan_triggs),
-        (WeberFace(sigma=0.9, alpha=3), lambda x: maps.weber_face(x, 0.9, 3)),
-        (GradientFace(sigma=1, encoding="angle"), lambda x: maps.gradient_face(x, 1)),
-        (MSLDE(scales=2), lambda x: maps.multiscale_log_differences(x, 2)),
-        (LogDCT(discard=7), lambda x: maps.log_dct(x, 7)),
-        (WeberFace(rescale="before"), lambda x: maps.weber_face(maps.stretch(x))),
-        (LogDCT(rescale="after"), lambda x: maps.stretch(maps.log_dct(x))),
-        (MSLDE(rescale="both"), lambda x: maps.stretch(maps.multiscale_log_differences(maps.stretch(x)))),
+        (WeberFace(sigma=0.9, alpha=3), lambda x: reflectance_maps.weber_face(x, 0.9, 3)),
+        (GradientFace(sigma=1, encoding="angle"), lambda x: reflectance_maps.gradient_face(x, 1)),
+        (MSLDE(scales=2), lambda x: reflectance_maps.multiscale_log_differences(x, 2)),
+        (LogDCT(discard=7), lambda x: reflectance_maps.log_dct(x, 7)),
+        (WeberFace(rescale="before"), lambda x: reflectance_maps.weber_face(reflectance_maps.stretch(x))),
+        (LogDCT(rescale="after"), lambda x: reflectance_maps.stretch(reflectance_maps.log_dct(x))),
+        (
+            MSLDE(rescale="both"),
+            lambda x: reflectance_maps.stretch(
+                reflectance_maps.multiscale_log_differences(reflectance_maps.stretch(x))
+            ),
+        ),
     ],
     ids=lambda value: str(value) if hasattr(value, "size") else "",
 )
@@ -75,7 +90,7 @@ def test_rows_are_the_pixels_of_the_map(rng, features, expected):
 
 def test_the_circle_of_a_gradient_face_is_cosine_and_sine(rng):
     images = rng.random((2, 16, 16))
-    angles = maps.gradient_face(images).reshape(2, -1)
+    angles = reflectance_maps.gradient_face(images).reshape(2, -1)
     rows = GradientFace((16, 16)).transform(images)
     assert_allclose(rows, np.hstack([np.cos(angles), np.sin(angles)]), atol=1e-6)
 

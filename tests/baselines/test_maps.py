@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 
-from lightproof.baselines.maps import (
+from lightproof.estimators.baselines.reflectance_maps import (
     DARKEST,
     gradient_face,
     log_dct,

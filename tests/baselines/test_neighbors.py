@@ -5,10 +5,16 @@ import pytest
 from skimage.feature import hog
 from skimage.transform import resize
 
-from lightproof.baselines import ChiSquareNeighbor, hog_neighbor, lbp_neighbor, pixel_neighbor, tan_triggs_neighbor
 from lightproof.errors import BadLabels
-from lightproof.light import tan_triggs
-from lightproof.unfitted import NotFitted
+from lightproof.estimators.baselines import (
+    ChiSquareNeighbor,
+    hog_neighbor,
+    lbp_neighbor,
+    pixel_neighbor,
+    tan_triggs_neighbor,
+)
+from lightproof.estimators.not_fitted import NotFitted
+from lightproof.method.illumination import tan_triggs
 
 
 @pytest.mark.parametrize(

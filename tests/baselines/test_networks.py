@@ -9,12 +9,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lightproof.baselines import networks, training
-from lightproof.baselines.networks import NetworkClassifier
-from lightproof.baselines.relit import BETA, SLOPE, relight, relit_copies
-from lightproof.baselines.training import in_batches
 from lightproof.errors import BadImage, BadLabels, BadParameter, MissingExtra
-from lightproof.unfitted import NotFitted
+from lightproof.estimators.baselines import deep_networks, training
+from lightproof.estimators.baselines.deep_networks import NetworkClassifier
+from lightproof.estimators.baselines.relit import BETA, SLOPE, relight, relit_copies
+from lightproof.estimators.baselines.training import in_batches
+from lightproof.estimators.not_fitted import NotFitted
 
 SMALL = {"size": (32, 32), "threads": 1, "epochs": 1}
 
@@ -38,7 +38,7 @@ def quick(torch, monkeypatch):
         )
         return torch.nn.Sequential(*layers)
 
-    monkeypatch.setattr(networks, "build_network", build)
+    monkeypatch.setattr(deep_networks, "build_network", build)
     return torch
 
 
@@ -52,14 +52,14 @@ def two_textures(photos: int, seed: int = 0):
 
 
 @pytest.mark.parametrize("size", [(64, 64), (48, 48), (32, 64)])
-@pytest.mark.parametrize("architecture", networks.ARCHITECTURES)
+@pytest.mark.parametrize("architecture", deep_networks.ARCHITECTURES)
 def test_each_network_takes_each_size(torch, architecture, size):
     with torch.device("meta"):  # shapes without numbers
-        net = networks.build_network(architecture, size, people=3)
+        net = deep_networks.build_network(architecture, size, people=3)
         assert net(torch.zeros(2, 1, *size)).shape == (2, 3)
 
 
-@pytest.mark.parametrize("architecture", networks.ARCHITECTURES)
+@pytest.mark.parametrize("architecture", deep_networks.ARCHITECTURES)
 def test_each_network_fits_and_names_people(torch, frontal, lit, architecture):
     model = NetworkClassifier(architecture=architecture, **SMALL).fit(frontal.images, frontal.labels)
     named = model.predict(lit.images)
@@ -162,7 +162,7 @@ def test_the_threads_are_given_back(quick):
     torch = quick
     before = torch.get_num_threads()
     images, labels = two_textures(2)
-    with networks._threads(torch, before + 1):
+    with deep_networks._threads(torch, before + 1):
         assert torch.get_num_threads() == before + 1
     NetworkClassifier(**SMALL | {"threads": before + 1}).fit(images, labels)
     assert torch.get_num_threads() == before
@@ -194,7 +194,7 @@ class Numbered:
 
 
 def test_the_latest_of_the_best_states_answers(torch):
-    net, best = Numbered(torch), networks._Best()
+    net, best = Numbered(torch), deep_networks._Best()
     for iteration, accuracy in [(10, 0.5), (20, 0.75), (30, 0.75), (40, 0.25)]:
         net.number.fill_(iteration)
         best.take(accuracy, iteration, net)
@@ -204,7 +204,7 @@ def test_the_latest_of_the_best_states_answers(torch):
 
 def test_it_validates_every_ten_iterations_and_after_the_last(quick, monkeypatch):
     asked = []
-    monkeypatch.setattr(networks._Best, "take", lambda self, accuracy, iteration, net: asked.append(iteration))
+    monkeypatch.setattr(deep_networks._Best, "take", lambda self, accuracy, iteration, net: asked.append(iteration))
     images, labels = two_textures(4)
     with pytest.raises(RuntimeError, match="Missing key"):  # nothing was kept here
         NetworkClassifier(**SMALL | {"epochs": 23}).fit(images, labels)
@@ -214,13 +214,13 @@ def test_it_validates_every_ten_iterations_and_after_the_last(quick, monkeypatch
 def test_the_best_state_is_put_back(quick, monkeypatch):
     accuracies = iter([1.0, 0.0, 0.0])
     states = []
-    take = networks._Best.take
+    take = deep_networks._Best.take
 
     def scripted(self, accuracy, iteration, net):
         states.append(net[1].bias.detach().clone())
         take(self, next(accuracies), iteration, net)
 
-    monkeypatch.setattr(networks._Best, "take", scripted)
+    monkeypatch.setattr(deep_networks._Best, "take", scripted)
     images, labels = two_textures(4)
     model = NetworkClassifier(**SMALL | {"epochs": 23}).fit(images, labels)
     assert quick.equal(model.network_[1].bias, states[0])
@@ -232,7 +232,7 @@ def test_pictures_are_answered_alone_as_in_a_crowd(quick, monkeypatch):
     images, labels = two_textures(4)
     model = NetworkClassifier(**SMALL).fit(images, labels)
     together = model.predict(images)
-    monkeypatch.setattr(networks, "AT_ONCE", 3)
+    monkeypatch.setattr(deep_networks, "AT_ONCE", 3)
     assert np.array_equal(model.predict(images), together)
     assert [model.predict(image[None])[0] for image in images] == list(together)
 
@@ -248,7 +248,7 @@ def test_without_the_extra_the_pip_line_is_told(monkeypatch, module):
 
 
 def test_the_module_imports_without_torch():
-    code = "import sys, lightproof.baselines.networks; sys.exit('torch' in sys.modules or 'pytorchcv' in sys.modules)"
+    code = "import sys, lightproof.estimators.baselines.deep_networks; sys.exit('torch' in sys.modules or 'pytorchcv' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
 
 

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 from sklearn.base import clone
 
-from lightproof import baselines
-from lightproof.baselines import rivals
+from lightproof.estimators import baselines
+from lightproof.estimators.baselines import rivals
 
 RIVALS = [
     function

@@ -12,7 +12,7 @@ from PIL import Image
 
 from lightproof.cli import console
 from lightproof.gallery import Gallery
-from lightproof.store import sqlite
+from lightproof.gallery.store import sqlite
 from tests.cli.conftest import complaints, people_in, state
 
 CANDIDATE_KEYS = ["score", "one_in", "lead", "distance", "name"]

@@ -17,7 +17,7 @@ from PIL import Image
 
 from lightproof.errors import CannotWrite
 from lightproof.gallery import Gallery
-from lightproof.store import Change, Store, schema, sqlite
+from lightproof.gallery.store import Change, Store, schema, sqlite
 from tests.cli.conftest import complaints, people_in, state
 
 PHOTO, OTHER, STRANGER = "photo.png", "other.png", "new.png"
@@ -273,12 +273,12 @@ def test_ctrl_c_at_the_last_moment_leaves_the_gallery_as_it_was(desk, call, here
 
 
 def test_ctrl_c_while_photos_are_read_makes_nothing(desk, call, here, monkeypatch):
-    from lightproof.gallery import taking
+    from lightproof.gallery import enrollment
 
     def interrupted(*arguments, **named):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(taking, "read_portrait", interrupted)
+    monkeypatch.setattr(enrollment, "read_portrait", interrupted)
     before = state(here)
     for name in ("enroll", "folder", "identify", "verify", "explain", "sync"):
         code, out, err = call(*EVERY[name])

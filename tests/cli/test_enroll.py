@@ -106,7 +106,7 @@ def test_a_wrong_call_is_told_and_makes_nothing(here, call, arguments, code, sai
 
 
 def test_photographs_are_searched_for_the_face(photos_extra, here, shots, call):
-    from lightproof.pixels import read_grey
+    from lightproof.imaging.decode import read_grey
     from lightproof.plots import png_of
     from tests.test_cli_photos import framed
 

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from lightproof.gallery import taking
+from lightproof.gallery import enrollment
 from tests.cli.conftest import complaints, people_in, state
 from tests.hostile import write_hostile_files
 
@@ -104,7 +104,7 @@ def a_third(files, i):
 
 @pytest.mark.parametrize("name", OF_A_PHOTO)
 def test_as_a_photo(desk, hostile, call, here, cropped, name, monkeypatch):
-    found, read = [], taking.read_portrait
+    found, read = [], enrollment.read_portrait
 
     def read_once(contents, *, where, **how):
         """Find the face in the sound photo only once; that takes longer than anything else here."""
@@ -113,7 +113,7 @@ def test_as_a_photo(desk, hostile, call, here, cropped, name, monkeypatch):
         found.extend([] if found else [read(contents, where=where, **how)])
         return found[0]
 
-    monkeypatch.setattr(taking, "read_portrait", read_once)
+    monkeypatch.setattr(enrollment, "read_portrait", read_once)
     files = a_third(hostile, list(OF_A_PHOTO).index(name))
     all_refused(call, here, files, lambda bad: [*OF_A_PHOTO[name](bad), *["--cropped"] * cropped])
 

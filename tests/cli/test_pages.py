@@ -36,7 +36,7 @@ def test_the_way_in_loads_nothing_that_only_some_commands_need():
     code = """
 import sys, lightproof.cli
 heavy = {"sqlalchemy", "numba", "cv2", "matplotlib", "sklearn", "skimage", "scipy", "joblib"}
-heavy |= {"lightproof.gallery", "lightproof.diagnosis", "lightproof.datasets"}
+heavy |= {"lightproof.gallery", "lightproof.imaging.lighting", "lightproof.datasets"}
 sys.exit(", ".join(heavy & set(sys.modules)))
 """
     result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)

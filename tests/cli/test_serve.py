@@ -85,11 +85,11 @@ def test_what_is_no_gallery_is_not_served(call, here):
 
 
 def test_without_its_packages_the_extra_is_named(call, here, monkeypatch):
-    from lightproof import web
+    from lightproof import service
 
     monkeypatch.setitem(sys.modules, "uvicorn", None)
-    monkeypatch.delitem(sys.modules, "lightproof.web.serve", raising=False)
-    monkeypatch.delattr(web, "serve", raising=False)
+    monkeypatch.delitem(sys.modules, "lightproof.service.server", raising=False)
+    monkeypatch.delattr(service, "serve", raising=False)
     code, _, err = call("serve")
     assert code == 1
     assert complaints(err) == [

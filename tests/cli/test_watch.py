@@ -14,7 +14,7 @@ import pytest
 from lightproof.cli import camera
 from lightproof.cli.camera import Frame
 from lightproof.cli.watch import NOBODY, Votes
-from lightproof.pixels import read_grey
+from lightproof.imaging.decode import read_grey
 from tests.cli.conftest import complaints, state
 
 ADA, BEN, STRANGER = ("person", "Ada"), ("person", "Ben"), ("stranger", None)

@@ -9,11 +9,11 @@ from functools import partial
 
 import pytest
 
-from lightproof import cluster, worker
-from lightproof.cluster import Cluster, crew_of
-from lightproof.crew import Processes, Task
+from lightproof.core import cluster, cluster_worker
+from lightproof.core.cluster import Cluster, crew_of
+from lightproof.core.cluster_worker import facts
+from lightproof.core.executors import Processes, Task
 from lightproof.errors import BadCluster, BadParameter, MissingExtra
-from lightproof.worker import facts
 from tests.cluster.conftest import started
 
 
@@ -111,19 +111,19 @@ def _added(piece):
 
 
 def pretend(change):
-    from lightproof import worker
+    from lightproof.core import cluster_worker
 
-    theirs = worker.facts() | change
-    worker.facts = lambda: theirs
+    theirs = cluster_worker.facts() | change
+    cluster_worker.facts = lambda: theirs
 
 
 def pretend_broken():
-    from lightproof import worker
+    from lightproof.core import cluster_worker
 
     def facts():
         raise ImportError("no module of that name")
 
-    worker.facts = facts
+    cluster_worker.facts = facts
 
 
 def test_a_worker_of_another_version_is_refused_by_both_names(on_workers, address):
@@ -148,7 +148,7 @@ def test_a_worker_of_another_version_that_comes_later_is_refused_too(on_workers,
 
 def test_the_code_decides_what_is_the_same_version(tmp_path, monkeypatch):
     (tmp_path / "worker.py").write_text("one = 1\n")
-    monkeypatch.setattr(worker, "__file__", str(tmp_path / "worker.py"))
+    monkeypatch.setattr(cluster_worker, "__file__", str(tmp_path / "worker.py"))
     first = facts.__wrapped__()
     assert first == facts.__wrapped__()
     (tmp_path / "worker.py").write_text("one = 2\n")

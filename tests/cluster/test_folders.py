@@ -10,19 +10,19 @@ import numpy as np
 import pytest
 from distributed import WorkerPlugin
 
-from lightproof.cluster import Cluster
+from lightproof.core.cluster import Cluster
 from lightproof.errors import BadCluster, BadImage, BadParameter, DatasetMissing
-from lightproof.gallery import folders, sifting
+from lightproof.gallery.folders import diff, scan
 from tests.cluster.conftest import DEATHS, started
 from tests.gallery.people import new, state
 
 
 @pytest.fixture
 def small_pieces(monkeypatch):
-    monkeypatch.setattr(sifting, "TOGETHER", 5)
-    monkeypatch.setattr(sifting, "READ", 7)
-    monkeypatch.setattr(sifting, "LOOKED_UP", 40)
-    monkeypatch.setattr(folders, "COMMITTED", 2)
+    monkeypatch.setattr(diff, "TOGETHER", 5)
+    monkeypatch.setattr(diff, "READ", 7)
+    monkeypatch.setattr(diff, "LOOKED_UP", 40)
+    monkeypatch.setattr(scan, "COMMITTED", 2)
 
 
 def kept(gallery):
@@ -100,21 +100,21 @@ class Poison(WorkerPlugin):
     name = "poison"
 
     def setup(self, worker):
-        from lightproof.gallery import taking
+        from lightproof.gallery import enrollment
 
-        self.taken = taking.taken
+        self.taken = enrollment.taken
 
         def dying(contents, where, cropped):
             if where == "013/27.pgm":
                 os._exit(9)
             return self.taken(contents, where, cropped)
 
-        taking.taken = dying
+        enrollment.taken = dying
 
     def teardown(self, worker):
-        from lightproof.gallery import taking
+        from lightproof.gallery import enrollment
 
-        taking.taken = self.taken
+        enrollment.taken = self.taken
 
 
 def test_a_photo_that_kills_workers_is_refused_and_remembered_and_all_others_enrolled(
@@ -151,9 +151,9 @@ def test_an_interrupted_folder_goes_on_and_the_workers_are_free(workers, address
 
 
 def hide_folder():
-    from lightproof.gallery import reading
+    from lightproof.gallery.folders import read
 
-    reading.os = SimpleNamespace(path=SimpleNamespace(isdir=lambda path: False))
+    read.os = SimpleNamespace(path=SimpleNamespace(isdir=lambda path: False))
 
 
 def test_workers_that_do_not_see_the_folder_are_told_of(on_workers, address, album, tmp_path):

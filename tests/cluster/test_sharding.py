@@ -10,11 +10,11 @@ import numpy as np
 import pytest
 from distributed import WorkerPlugin
 
-from lightproof import index
-from lightproof.cluster import Cluster
+from lightproof.core.cluster import Cluster
 from lightproof.datasets import Crowd
 from lightproof.errors import BadGallery, BadParameter
-from lightproof.gallery import Gallery, identify_files, make_gallery, register, sharding
+from lightproof.gallery import Gallery, distributed, identify_files, make_gallery, shortlist
+from lightproof.matching import hamming_index
 from tests.cli.conftest import call, command, types  # noqa: F401
 from tests.cluster.conftest import DEATHS, put
 
@@ -53,13 +53,13 @@ def alone(place, photos):
 
 @pytest.mark.parametrize("small", [100, 1000], ids=["many people", "few people"])
 def test_the_answers_are_those_of_one_machine_to_the_last_bit(place, photos, alone, address, small, monkeypatch):
-    monkeypatch.setattr(register, "SMALL", small)
+    monkeypatch.setattr(shortlist, "SMALL", small)
     # Fewer than there are: otherwise everybody would be compared with.
-    for room in (register, sharding):
+    for room in (shortlist, distributed):
         monkeypatch.setattr(room, "CANDIDATES", 100)
     # No look lets everybody pass.
-    monkeypatch.setattr(index, "FEWEST", 60)
-    monkeypatch.setattr(index, "GLANCED", 2)
+    monkeypatch.setattr(hamming_index, "FEWEST", 60)
+    monkeypatch.setattr(hamming_index, "GLANCED", 2)
     told = list(identify_files(place, photos, address, cropped=True))
     assert [one.photo for one in told] == [str(photo) for photo in photos]
     assert [one.answer for one in told[:-2]] == alone()
@@ -69,9 +69,9 @@ def test_the_answers_are_those_of_one_machine_to_the_last_bit(place, photos, alo
 
 
 def test_a_lost_workers_part_is_read_again_by_another(place, photos, alone, address, workers, monkeypatch):
-    monkeypatch.setattr(register, "SMALL", 100)
-    monkeypatch.setattr("lightproof.gallery.sharding.TOGETHER", 2)
-    monkeypatch.setattr("lightproof.gallery.sharding.IN_A_ROUND", 2)
+    monkeypatch.setattr(shortlist, "SMALL", 100)
+    monkeypatch.setattr("lightproof.gallery.distributed.TOGETHER", 2)
+    monkeypatch.setattr("lightproof.gallery.distributed.IN_A_ROUND", 2)
     told = []
     for one in identify_files(place, photos, address, cropped=True):
         told.append(one)
@@ -87,21 +87,21 @@ class Poison(WorkerPlugin):
     name = "poison"
 
     def setup(self, worker):
-        from lightproof.gallery import sharding
+        from lightproof.gallery import distributed
 
-        self.taken = sharding.taken
+        self.taken = distributed.taken
 
         def dying(contents, where, cropped):
             if where.endswith("03.pgm"):
                 os._exit(9)
             return self.taken(contents, where, cropped)
 
-        sharding.taken = dying
+        distributed.taken = dying
 
     def teardown(self, worker):
-        from lightproof.gallery import sharding
+        from lightproof.gallery import distributed
 
-        sharding.taken = self.taken
+        distributed.taken = self.taken
 
 
 def test_a_photo_that_kills_workers_is_told_and_skipped(place, photos, alone, address, workers):
@@ -117,9 +117,9 @@ def test_a_photo_that_kills_workers_is_told_and_skipped(place, photos, alone, ad
 
 
 def test_a_gallery_that_changes_meanwhile_is_told(place, photos, address, tmp_path, monkeypatch):
-    monkeypatch.setattr("lightproof.gallery.sharding.TOGETHER", 1)
-    monkeypatch.setattr("lightproof.gallery.sharding.IN_A_ROUND", 1)
-    monkeypatch.setattr(register, "SMALL", 100)
+    monkeypatch.setattr("lightproof.gallery.distributed.TOGETHER", 1)
+    monkeypatch.setattr("lightproof.gallery.distributed.IN_A_ROUND", 1)
+    monkeypatch.setattr(shortlist, "SMALL", 100)
     with Gallery.open(place) as whole:
         whole.export(tmp_path / "copy.gallery")
     answers = identify_files(tmp_path / "copy.gallery", photos, address, cropped=True)

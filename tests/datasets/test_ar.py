@@ -15,7 +15,7 @@ from lightproof.cli.console import count_reasons
 from lightproof.datasets import load_ar
 from lightproof.datasets.protocols import ar_test
 from lightproof.errors import DatasetMissing
-from lightproof.faces import align_by_eyes
+from lightproof.imaging.detection import align_by_eyes
 
 SHOTS = (1, 5, 6, 7, 14, 18, 19, 20)
 EYES = (350, 240, 430, 244)

@@ -14,7 +14,7 @@ from lightproof.cli.console import count_reasons
 from lightproof.datasets import cas_peal, load_cas_peal
 from lightproof.datasets.protocols import cas_peal_test
 from lightproof.errors import BadParameter, DatasetMissing
-from lightproof.faces import align_by_eyes
+from lightproof.imaging.detection import align_by_eyes
 
 # Three lights at azimuth 0, four at 45, two at 90; two of the nine are incandescent.
 LIGHTS = ("IFM+00", "IFU+00", "IFD-00", "IFM+45", "IFM-45", "IFU+45", "ILD-45", "IFM+90", "ILM-90")

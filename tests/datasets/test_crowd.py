@@ -11,11 +11,11 @@ from hypothesis import strategies as st
 from numpy.testing import assert_array_equal
 
 from lightproof.datasets import Crowd
-from lightproof.datasets.crowd.numbers import BELL, bells_of, keys_of, put_doubled
+from lightproof.datasets.crowd.random_fields import BELL, bells_of, keys_of, put_doubled
 from lightproof.datasets.crowd.sheet import COMPONENTS, read_sheet
-from lightproof.diagnosis import light_directions
 from lightproof.errors import BadParameter
-from lightproof.matcher import Matcher, preset_settings
+from lightproof.imaging.lighting import light_directions
+from lightproof.matching.matcher import Matcher, preset_settings
 
 PEOPLE = np.arange(200)
 SOME = [0, 7, 31, 32, 33, 99, 2**31 - 1]

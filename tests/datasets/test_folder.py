@@ -9,11 +9,11 @@ from PIL import Image
 from skimage.transform import resize
 
 from lightproof.cli.console import count_reasons
+from lightproof.core.images import bring_to_size
 from lightproof.datasets import load_folder
 from lightproof.datasets.protocols import folder_test
 from lightproof.errors import BadParameter, DatasetMissing, MissingExtra
-from lightproof.faces import read_portrait
-from lightproof.images import bring_to_size
+from lightproof.imaging.detection import read_portrait
 from tests.scenes import as_photo, clutter, compose, seat
 
 LEGAL = (

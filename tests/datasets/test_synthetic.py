@@ -11,7 +11,7 @@ from numpy.random import mtrand
 from numpy.typing import NDArray
 
 from lightproof.datasets import synthetic
-from lightproof.datasets.base import FaceSet
+from lightproof.datasets.face_set import FaceSet
 from lightproof.datasets.rendering.surface import Surface, make_surface
 from lightproof.datasets.synthetic import YALE_LIGHTS, YALE_LIGHTS_DEFAULT, Light, make_relit_faces
 from lightproof.errors import BadParameter

@@ -11,15 +11,15 @@ import pytest
 from lightproof.datasets import FaceSet, make_relit_faces
 from lightproof.errors import BadImage, BadLabels, BadParameter
 from lightproof.evaluation import evaluate
-from lightproof.evaluation.draws import make_draws
-from lightproof.evaluation.figures import MEASURES, Judge, thinned
-from lightproof.evaluation.lights import degrees_aside, light_groups
+from lightproof.evaluation.evaluation_report import evaluation_page, evaluation_tables, setting, summary
+from lightproof.evaluation.light_groups import degrees_aside, light_groups
 from lightproof.evaluation.mistakes import KINDS, Album, worst_mistakes
-from lightproof.evaluation.report import evaluation_page, evaluation_tables, setting, summary
+from lightproof.evaluation.rates_by_light import MEASURES, Judge, thinned
+from lightproof.evaluation.splits import make_draws
 from lightproof.evaluation.trials import Answers, Pairs, Trials
 from lightproof.gallery import Gallery
+from lightproof.matching.calibration import Strangers, score_of
 from lightproof.metrics import roc, share_by_person
-from lightproof.strangers import Strangers, score_of
 
 
 def answers(photo, named, lead, rank, draw=0) -> Answers:

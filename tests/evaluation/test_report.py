@@ -9,9 +9,9 @@ from html.parser import HTMLParser
 import numpy as np
 import pytest
 
-from lightproof.evaluation.figures import Figure
+from lightproof.evaluation.evaluation_report import evaluation_page, evaluation_tables, setting, summary
 from lightproof.evaluation.mistakes import Mistake
-from lightproof.evaluation.report import evaluation_page, evaluation_tables, setting, summary
+from lightproof.evaluation.rates_by_light import Figure
 
 
 class Page(HTMLParser):

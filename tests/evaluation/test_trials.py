@@ -10,13 +10,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lightproof.errors import BadLabels
-from lightproof.evaluation import comparing, trials
-from lightproof.evaluation.comparing import compare_drawn, compare_enrolled, pair_leads
-from lightproof.evaluation.draws import Draw, make_draws
+from lightproof.evaluation import comparisons, trials
+from lightproof.evaluation.comparisons import compare_drawn, compare_enrolled, pair_leads
+from lightproof.evaluation.splits import Draw, make_draws
 from lightproof.evaluation.trials import trials_of_draws, trials_of_gallery
-from lightproof.evidence import Evidence
-from lightproof.matcher import matcher_of, preset_settings
-from lightproof.strangers import leads
+from lightproof.matching.calibration import leads
+from lightproof.matching.matcher import matcher_of, preset_settings
+from lightproof.matching.scores import Evidence
 
 
 @pytest.fixture(scope="module")
@@ -67,8 +67,8 @@ def test_a_pair_is_a_gallery_of_one(rng):
 def test_blocks_of_photos_and_templates_change_nothing(people, matcher, monkeypatch):
     enrolled = [(0,), (5, 6), (10,), (1, 2, 3)]
     whole = compare_drawn(matcher, people.images[:12], enrolled, iter)
-    monkeypatch.setattr(comparing, "PHOTOS", 5)
-    monkeypatch.setattr(comparing, "TEMPLATES", 3)
+    monkeypatch.setattr(comparisons, "PHOTOS", 5)
+    monkeypatch.setattr(comparisons, "TEMPLATES", 3)
     parts = compare_drawn(matcher, people.images[:12], enrolled, iter)
     np.testing.assert_allclose(parts.people, whole.people, rtol=1e-5, atol=1e-6)
     np.testing.assert_allclose(parts.cohort, whole.cohort, rtol=1e-5, atol=1e-6)

@@ -10,19 +10,19 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lightproof.agreement import mutual_agreement
+from lightproof.core.labels import lot_of
 from lightproof.errors import BadParameter
 from lightproof.evaluation import Counted, evaluate_within
-from lightproof.evaluation.figures import MEASURES
-from lightproof.evaluation.lights import LIGHTS, groups_of
-from lightproof.evaluation.within import PHOTOS, evenly, leads_left_out
-from lightproof.gallery.answers import mark
-from lightproof.gallery.calibration import evidence_of_photos
-from lightproof.gallery.comparing import verdict
-from lightproof.gallery.taking import take
-from lightproof.labels import lot_of
+from lightproof.evaluation.leave_one_out import PHOTOS, evenly, leads_left_out
+from lightproof.evaluation.light_groups import LIGHTS, groups_of
+from lightproof.evaluation.rates_by_light import MEASURES
+from lightproof.gallery.calibrate import evidence_of_photos
+from lightproof.gallery.decision import verdict
+from lightproof.gallery.enrollment import take
+from lightproof.gallery.results import mark
+from lightproof.matching.calibration import leads, score_of
+from lightproof.matching.light_penalty import mutual_agreement
 from lightproof.metrics import share_by_person
-from lightproof.strangers import leads, score_of
 from tests.gallery.people import NAMES, enroll, face, new, state, tamper
 
 ALBUM = {
@@ -299,8 +299,8 @@ def test_a_light_that_cannot_be_read_is_a_group_of_its_own(empty):
 
 
 def test_of_many_people_and_photos_some_are_asked_about(kept, monkeypatch):
-    monkeypatch.setattr("lightproof.evaluation.within.MOST", 2)
-    monkeypatch.setattr("lightproof.evaluation.within.PHOTOS", 2)
+    monkeypatch.setattr("lightproof.evaluation.leave_one_out.MOST", 2)
+    monkeypatch.setattr("lightproof.evaluation.leave_one_out.PHOTOS", 2)
     found = evaluate_within(kept)
     drawn = [min(2, len(ALBUM[name])) for name in sorted(ALBUM, key=lot_of)[:2]]
     asked = sum(count for count in drawn if count > 1)

@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from lightproof import files
+from lightproof.core import atomic
 from lightproof.datasets.protocols import Split, yale_test_2
 from lightproof.errors import CannotWrite
 from lightproof.experiments import cache
@@ -105,7 +105,7 @@ def test_a_file_of_before_stays_when_writing_fails(tmp_path, monkeypatch):
     kept = Cache(tmp_path)
     kept.keep(FACTS, outcome().plain())
     before = only_file(tmp_path).read_bytes()
-    monkeypatch.setattr(files.os, "replace", lambda *arguments: (_ for _ in ()).throw(KeyboardInterrupt))
+    monkeypatch.setattr(atomic.os, "replace", lambda *arguments: (_ for _ in ()).throw(KeyboardInterrupt))
     with pytest.raises(KeyboardInterrupt):
         kept.keep(FACTS, {"other": "content"})
     assert only_file(tmp_path).read_bytes() == before
@@ -155,19 +155,27 @@ def test_the_libraries_that_compute_are_those_of_the_project_file():
 
 
 def test_a_module_imported_by_name_from_its_package_counts(tmp_path):
-    source = "from lightproof import modelfile\nfrom lightproof.datasets import yale_b\nimport lightproof.stack"
-    assert {"lightproof.modelfile", "lightproof.datasets.yale_b", "lightproof.stack"} <= set(cache._imported(source))
-    assert "lightproof.modelfile" in cache._sources(("lightproof.recognizer",))
+    source = "from lightproof.estimators import model_file\nfrom lightproof.datasets import yale_b\nimport lightproof.method.subspace_bank"
+    assert {"lightproof.estimators.model_file", "lightproof.datasets.yale_b", "lightproof.method.subspace_bank"} <= set(
+        cache._imported(source)
+    )
+    assert "lightproof.estimators.model_file" in cache._sources(("lightproof.estimators.recognizer",))
 
 
 def test_the_code_behind_a_method_counts_and_the_code_beside_it_does_not():
-    reached = cache._sources(("lightproof.recognizer",))
-    assert {"lightproof.transform", "lightproof.subspaces", "lightproof.images"} <= set(reached)
-    assert not {"lightproof.baselines.svm", "lightproof.experiments.report", "lightproof.plots"} & set(reached)
-    assert digest_of_code(("lightproof.recognizer",)) != digest_of_code(("lightproof.baselines.svm",))
+    reached = cache._sources(("lightproof.estimators.recognizer",))
+    assert {"lightproof.method.transform", "lightproof.method.subspaces", "lightproof.core.images"} <= set(reached)
+    assert not {
+        "lightproof.estimators.baselines.svm",
+        "lightproof.experiments.reproduction_report",
+        "lightproof.plots",
+    } & set(reached)
+    assert digest_of_code(("lightproof.estimators.recognizer",)) != digest_of_code(
+        ("lightproof.estimators.baselines.svm",)
+    )
 
 
 def test_a_changed_line_of_code_is_another_digest(monkeypatch):
-    before = digest_of_code.__wrapped__(("lightproof.frames",))
-    monkeypatch.setattr(cache, "_sources", lambda modules: {"lightproof.frames": "changed = True"})
-    assert digest_of_code.__wrapped__(("lightproof.frames",)) != before
+    before = digest_of_code.__wrapped__(("lightproof.experiments.crops",))
+    monkeypatch.setattr(cache, "_sources", lambda modules: {"lightproof.experiments.crops": "changed = True"})
+    assert digest_of_code.__wrapped__(("lightproof.experiments.crops",)) != before

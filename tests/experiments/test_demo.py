@@ -8,8 +8,8 @@ from html import escape
 import numpy as np
 import pytest
 
-from lightproof.experiments.demo import METHODS, OURS, run_demo, why_not_second
 from lightproof.experiments.demo_report import demo_page, demo_table
+from lightproof.experiments.demonstration import METHODS, OURS, run_demo, why_not_second
 
 
 @pytest.fixture(scope="module")

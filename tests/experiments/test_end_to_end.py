@@ -8,11 +8,12 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
-from lightproof.baselines import pixel_neighbor
 from lightproof.datasets import make_relit_faces
 from lightproof.datasets.protocols import yale_test_2
 from lightproof.datasets.yale_eyes import YALE_EYES
 from lightproof.errors import MissingExtra
+from lightproof.estimators.baselines import pixel_neighbor
+from lightproof.estimators.recognizer import FaceRecognizer
 from lightproof.experiments import end_to_end
 from lightproof.experiments.cache import Cache, digest_of_faces
 from lightproof.experiments.end_to_end import FRAME, Search, eye_errors, find_again, search_table, set_into_frame
@@ -21,9 +22,8 @@ from lightproof.experiments.methods import METHODS, Method
 from lightproof.experiments.plan import CHOSEN_ON_ODD, YALE_EVERY_LIGHT, Experiment, plan_end_to_end
 from lightproof.experiments.rows import Row, lines_of, rows_of
 from lightproof.experiments.runner import facts_of, run_all
-from lightproof.faces import Face, align_by_eyes
-from lightproof.faces.networks import DETECTOR
-from lightproof.recognizer import FaceRecognizer
+from lightproof.imaging.detection import Face, align_by_eyes
+from lightproof.imaging.detection.face_networks import DETECTOR
 from tests.scenes import pupils_of
 
 LIGHTS = [(0, 0), (-5, 10), (20, 10), (50, 0), (85, 20), (110, 40)]

@@ -10,6 +10,7 @@ import pytest
 from PIL import Image
 
 from lightproof import FaceRecognizer, PatchRCDT
+from lightproof.core.images import bring_to_size
 from lightproof.datasets import YALE_LIGHTS, make_relit_faces
 from lightproof.datasets.protocols import Split, yale_subset, yale_test_2
 from lightproof.experiments.figures import (
@@ -23,9 +24,8 @@ from lightproof.experiments.figures import (
 from lightproof.experiments.figures.paper import ALPHAS, CLOUD_CELL, RAMPS
 from lightproof.experiments.figures.patches import SIZE, SLOPE, patch_clouds, relit, telling_patch
 from lightproof.experiments.figures.photos import example_rows, photos_of_one
-from lightproof.images import bring_to_size
-from lightproof.patches import PatchGrid
-from lightproof.transform import discrete_rcdt, projection_angles
+from lightproof.method.patches import PatchGrid
+from lightproof.method.transform import discrete_rcdt, projection_angles
 
 GRID = PatchGrid(*SIZE, CLOUD_CELL)
 

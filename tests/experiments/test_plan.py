@@ -13,7 +13,7 @@ from lightproof.experiments.methods import METHODS, PAPER_PRESETS, check_name, c
 from lightproof.experiments.paper import CAS_PEAL_ENLARGED, PUBLISHED, YALE_OVERLAPS, YALE_PROJECTIONS, published
 from lightproof.experiments.plan import CHOSEN_ON_ODD, make_plan
 from lightproof.experiments.sets import JITTERED_SETS
-from lightproof.settings import PRESETS
+from lightproof.method.presets import PRESETS
 
 ALL = list(METHODS.values())
 CHOSEN = [replace(METHODS["rcdt"], name=name, title=name, settings={"preset": name}) for name in CHOSEN_ON_ODD]

@@ -10,12 +10,12 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from lightproof.experiments import report
+from lightproof.experiments import reproduction_report
 from lightproof.experiments.cache import Cache
 from lightproof.experiments.measure import Outcome
 from lightproof.experiments.methods import METHODS
 from lightproof.experiments.plan import make_plan
-from lightproof.experiments.report import Chapter, figures_of, markdown, reports
+from lightproof.experiments.reproduction_report import Chapter, figures_of, markdown, reports
 from lightproof.experiments.runner import run_all
 from lightproof.experiments.tables import TextTable
 
@@ -78,7 +78,7 @@ def test_every_figure_named_in_the_markdown_is_written(written):
 
 def test_the_same_results_write_the_same_report_and_draw_nothing_anew(chapter, kept, written, monkeypatch, tmp_path):
     drawn = []
-    monkeypatch.setattr(report, "figures_of", lambda chapter: drawn.append(chapter) or iter([]))
+    monkeypatch.setattr(reproduction_report, "figures_of", lambda chapter: drawn.append(chapter) or iter([]))
     assert dict(reports([chapter], kept, "lightproof reproduce rendered")) == written
     assert drawn == []
     dict(reports([chapter], Cache(tmp_path), ""))
@@ -87,7 +87,7 @@ def test_the_same_results_write_the_same_report_and_draw_nothing_anew(chapter, k
 
 def test_other_answers_are_drawn_anew(chapter, kept, written, monkeypatch):
     drawn = []
-    monkeypatch.setattr(report, "figures_of", lambda chapter: drawn.append(chapter) or iter([]))
+    monkeypatch.setattr(reproduction_report, "figures_of", lambda chapter: drawn.append(chapter) or iter([]))
     fewer = Chapter("rendered", chapter.faces, [r for r in chapter.results if r.experiment.method.name == "hog"])
     dict(reports([fewer], kept, ""))
     assert drawn == [fewer]
@@ -95,10 +95,10 @@ def test_other_answers_are_drawn_anew(chapter, kept, written, monkeypatch):
 
 def test_one_other_answer_or_one_other_pixel_is_drawn_anew(chapter, kept, written, monkeypatch):
     drawn = []
-    monkeypatch.setattr(report, "figures_of", lambda chapter: drawn.append(chapter) or iter([]))
+    monkeypatch.setattr(reproduction_report, "figures_of", lambda chapter: drawn.append(chapter) or iter([]))
     # The same accuracies, but two photos of one subset have changed places.
     results = list(chapter.results)
-    where = results.index(report._mapped(chapter)[0])
+    where = results.index(reproduction_report._mapped(chapter)[0])
     plain = results[where].outcome.plain()
     hits = plain["hits"][0]
     subset = next(s for s, marks in hits.items() if "01" in marks)
@@ -112,13 +112,13 @@ def test_one_other_answer_or_one_other_pixel_is_drawn_anew(chapter, kept, writte
 
 
 def test_the_map_of_lights_is_of_the_test_with_the_fewest_photos(chapter):
-    assert {result.experiment.test for result in report._mapped(chapter)} == {"Test 2"}
+    assert {result.experiment.test for result in reproduction_report._mapped(chapter)} == {"Test 2"}
 
 
 def test_what_was_enrolled_is_told_from_what_was_run(chapter):
-    assert "Test 2: one photo a person, 11 galleries in turn, enrolled" in report._about(chapter)
+    assert "Test 2: one photo a person, 11 galleries in turn, enrolled" in reproduction_report._about(chapter)
     only = Chapter("rendered", chapter.faces, [r for r in chapter.results if r.experiment.test == "Test 1"])
-    assert "Test 2" not in report._about(only)
+    assert "Test 2" not in reproduction_report._about(only)
 
 
 @pytest.fixture(scope="module")
@@ -140,7 +140,7 @@ def test_a_set_without_light_directions_has_no_map_of_lights(folder_chapter):
 
 def test_figures_of_unknown_lights_are_kept_too(folder_chapter, kept, monkeypatch):
     first = dict(reports([folder_chapter], kept, ""))
-    monkeypatch.setattr(report, "figures_of", lambda chapter: 1 / 0)
+    monkeypatch.setattr(reproduction_report, "figures_of", lambda chapter: 1 / 0)
     assert dict(reports([folder_chapter], kept, "")) == first
 
 

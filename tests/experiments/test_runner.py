@@ -5,9 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from lightproof import crew, processes
-from lightproof.baselines import pixel_neighbor
+from lightproof.core import executors, processes
+from lightproof.core.images import bring_to_size
 from lightproof.datasets.protocols import yale_test_1, yale_test_2
+from lightproof.estimators.baselines import pixel_neighbor
+from lightproof.estimators.recognizer import FaceRecognizer
 from lightproof.experiments import cache
 from lightproof.experiments.cache import Cache
 from lightproof.experiments.measure import SHRUNK_AT_ONCE, measure, take_pictures
@@ -15,10 +17,8 @@ from lightproof.experiments.methods import METHODS, Method
 from lightproof.experiments.plan import Experiment
 from lightproof.experiments.rows import Row, hits_by_photo, lines_of, rows_of
 from lightproof.experiments.runner import facts_of, run_all
-from lightproof.faces import jitter_by_eyes
-from lightproof.images import bring_to_size
+from lightproof.imaging.detection import jitter_by_eyes
 from lightproof.metrics import wilson_interval
-from lightproof.recognizer import FaceRecognizer
 
 PIXELS = Method("pixels", "raw pixels", "extra", pixel_neighbor)
 
@@ -180,7 +180,7 @@ def test_no_more_processes_are_started_than_there_is_work(people, tmp_path, plan
             super().__init__(n_jobs, **options)
 
     monkeypatch.setattr(processes, "Parallel", Counted)
-    monkeypatch.setattr(crew, "cpu_count", lambda: 3)
+    monkeypatch.setattr(executors, "cpu_count", lambda: 3)
     run_all(plan[:2], people, Cache(tmp_path / "a"), jobs=5000)
     run_all(plan, people, Cache(tmp_path / "b"), jobs=5000)
     assert started == [2, 3]

@@ -15,7 +15,7 @@ from lightproof.experiments.methods import METHODS
 from lightproof.experiments.plan import make_plan
 from lightproof.experiments.rows import rows_of
 from lightproof.experiments.runner import run_all
-from lightproof.faces import jitter_by_eyes
+from lightproof.imaging.detection import jitter_by_eyes
 
 pytestmark = pytest.mark.data
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 
 from lightproof.errors import BadImage, BadParameter
-from lightproof.faces import EYE_COLUMN, EYE_ROW, align_by_eyes, crop, jitter_by_eyes
+from lightproof.imaging.detection import EYE_COLUMN, EYE_ROW, align_by_eyes, eye_alignment, jitter_by_eyes
 
 SIZE = (100, 100)
 RIGHT, LEFT = (20.5, 23.5), (78.5, 23.5)  # 0.21, 0.79 and 0.24 of 100, less half a pixel
@@ -96,7 +96,7 @@ def test_a_crop_is_the_same_whether_all_of_the_photo_is_smoothed_or_only_what_it
     if left[0] <= right[0] or np.hypot(left[0] - right[0], left[1] - right[1]) < 4:
         return
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(crop, "_needed", lambda image, *anything, **more: (0j, image))
+        patch.setattr(eye_alignment, "_needed", lambda image, *anything, **more: (0j, image))
         whole = align_by_eyes(NOISE, right, left, (32, 28))
     # Only a value that lies between two whole numbers may be rounded the other way.
     off = np.abs(align_by_eyes(NOISE, right, left, (32, 28)).astype(int) - whole)

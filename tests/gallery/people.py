@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 
 from lightproof.datasets import make_relit_faces
 from lightproof.gallery import Answer, Gallery
+from lightproof.gallery.store import NewPhoto
 from lightproof.plots import png_of
-from lightproof.store import NewPhoto
 
 NAMES = ["Ada", "Ben", "Cleo", "Dan", "Eve", "Finn"]
 STRANGERS = range(len(NAMES), len(NAMES) + 4)

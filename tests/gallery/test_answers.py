@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lightproof.gallery.answers import Answer, Candidate, Verification, counted, mark
-from lightproof.strangers import Strangers
+from lightproof.gallery.results import Answer, Candidate, Verification, counted, mark
+from lightproof.matching.calibration import Strangers
 
 USUAL = Strangers.usual(10)
 

@@ -11,12 +11,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lightproof.agreement import lights_of, mutual_agreement
+from lightproof.core.labels import lot_of
 from lightproof.errors import BadGallery, BadParameter
 from lightproof.gallery import FAR, Calibration, Gallery
-from lightproof.gallery.calibration import RELIT, best_of_others, calibrated, relit_copies
-from lightproof.labels import lot_of
-from lightproof.strangers import Strangers, leads, score_of
+from lightproof.gallery.calibrate import RELIT, best_of_others, calibrated, relit_copies
+from lightproof.matching.calibration import Strangers, leads, score_of
+from lightproof.matching.light_penalty import lights_of, mutual_agreement
 from tests.conftest import ROOT
 from tests.gallery.people import NAMES, enroll, face, new, place_of
 

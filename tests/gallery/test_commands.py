@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from lightproof.gallery import Gallery
-from lightproof.store import Refusal, Store, sqlite
+from lightproof.gallery.store import Refusal, Store, sqlite
 from tests.gallery.people import NAMES, enroll, new, png
 from tests.gallery.test_folders import put
 from tests.store.test_making import is_there

@@ -11,11 +11,12 @@ import numpy as np
 import pytest
 
 from lightproof.errors import BadParameter, DatasetMissing
-from lightproof.gallery import Calibration, FolderReport, Refused, folders, sifting
-from lightproof.gallery.filing import Desk
-from lightproof.gallery.taking import Made
+from lightproof.gallery import Calibration, FolderReport, Refused
+from lightproof.gallery.enrollment import Made
+from lightproof.gallery.folders import diff, scan
+from lightproof.gallery.folders.commit import Desk
+from lightproof.gallery.store import Refusal
 from lightproof.plots import png_of
-from lightproof.store import Refusal
 from tests.gallery.people import NAMES, answers, enroll, face, new, png
 
 
@@ -159,7 +160,7 @@ def test_refused_photos_are_remembered_and_tried_again_only_on_request(gallery, 
 def test_another_way_of_looking_is_worth_another_try(gallery, folder, monkeypatch):
     put(folder, "Ada/bad.png", b"no picture")
     take(gallery, folder)
-    monkeypatch.setattr(sifting.Way, "looking", "a better way")
+    monkeypatch.setattr(diff.Way, "looking", "a better way")
     again = take(gallery, folder)
     assert (len(again.refused), again.refused_before) == (1, [])
 
@@ -264,9 +265,9 @@ def test_a_copy_of_a_refused_file_is_refused_for_the_same_reason(gallery, folder
 def test_a_copy_is_told_of_alike_however_many_files_are_looked_up_at_once(gallery, folder, monkeypatch, looked_up):
     if looked_up:  # where the gallery knows nothing, nothing is looked up
         gallery.enroll("Dora", [np.random.default_rng(0).integers(0, 256, (96, 84)).astype(np.uint8)])
-    monkeypatch.setattr(sifting, "LOOKED_UP", looked_up or 1)
-    monkeypatch.setattr(sifting, "TOGETHER", 1)
-    monkeypatch.setattr(folders, "COMMITTED", 1)
+    monkeypatch.setattr(diff, "LOOKED_UP", looked_up or 1)
+    monkeypatch.setattr(diff, "TOGETHER", 1)
+    monkeypatch.setattr(scan, "COMMITTED", 1)
     for name in ("Ada/bad.png", "Cleo/bad.png"):
         put(folder, name, b"no picture")
     put(folder, "Cleo/ada.png", png("Ada"))
@@ -316,8 +317,8 @@ def many(top, count):
 
 
 def test_an_interrupted_folder_goes_on_where_it_stopped(gallery, tmp_path, monkeypatch):
-    monkeypatch.setattr(sifting, "TOGETHER", 4)
-    monkeypatch.setattr(folders, "COMMITTED", 2)
+    monkeypatch.setattr(diff, "TOGETHER", 4)
+    monkeypatch.setattr(scan, "COMMITTED", 2)
     many(tmp_path / "many", 30)
 
     def interrupt(pieces, total):

@@ -10,9 +10,9 @@ import pytest
 
 from lightproof.errors import BadGallery, BadImage, BadParameter
 from lightproof.gallery import Gallery
-from lightproof.gallery.templates import parameters_of, written
-from lightproof.settings import GALLERIES
-from lightproof.store import Store
+from lightproof.gallery.store import Store
+from lightproof.gallery.template_codec import parameters_of, written
+from lightproof.method.presets import GALLERIES
 from tests.gallery.people import NAMES, answers, enroll, face, new, place_of, rendered, state, tamper
 
 

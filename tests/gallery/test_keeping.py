@@ -9,9 +9,9 @@ import pytest
 
 from lightproof.errors import BadGallery, DuplicatePhoto
 from lightproof.gallery import FAR, Calibration, Gallery
-from lightproof.gallery.taking import hash_of
-from lightproof.gallery.templates import LEVEL, decode, encode
-from lightproof.store import Refusal
+from lightproof.gallery.enrollment import hash_of
+from lightproof.gallery.store import Refusal
+from lightproof.gallery.template_codec import LEVEL, decode, encode
 from tests.gallery.people import NAMES, answers, enroll, face, new, place_of, png, state, tamper
 from tests.store.test_making import is_there
 

@@ -18,8 +18,8 @@ from lightproof.errors import (
     UserError,
 )
 from lightproof.gallery import Gallery
-from lightproof.store import Refusal, Store
-from lightproof.strangers import score_of
+from lightproof.gallery.store import Refusal, Store
+from lightproof.matching.calibration import score_of
 from tests.gallery.people import NAMES, STRANGERS, answers, enroll, face, new, png, rendered
 from tests.store.test_making import is_there
 

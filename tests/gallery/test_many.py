@@ -12,10 +12,10 @@ import pytest
 from lightproof.datasets import Crowd
 from lightproof.errors import BadParameter, UnknownPerson
 from lightproof.evaluation import evaluate_within
-from lightproof.gallery import Gallery, comparing, crowd_name, make_gallery, register
-from lightproof.gallery.answers import Candidate
-from lightproof.gallery.register import steps as in_steps
-from lightproof.store import Store, sqlite
+from lightproof.gallery import Gallery, crowd_name, decision, make_gallery, shortlist
+from lightproof.gallery.results import Candidate
+from lightproof.gallery.shortlist import steps as in_steps
+from lightproof.gallery.store import Store, sqlite
 from tests.conftest import ROOT
 
 COUNT = 260
@@ -49,9 +49,9 @@ def many(monkeypatch):
 
 
 def only_some_are_compared(monkeypatch):
-    monkeypatch.setattr(register, "SMALL", 100)
-    monkeypatch.setattr(register, "CANDIDATES", 60)
-    monkeypatch.setattr(register, "STEPS", (4, 16))
+    monkeypatch.setattr(shortlist, "SMALL", 100)
+    monkeypatch.setattr(shortlist, "CANDIDATES", 60)
+    monkeypatch.setattr(shortlist, "STEPS", (4, 16))
 
 
 @pytest.fixture(scope="module")
@@ -127,12 +127,12 @@ def test_growing_and_shrinking_over_the_limit_changes_no_answer(copied, probes, 
     with Gallery.open(copied) as gallery:
         large = [best_of(gallery, image) for image in probes.images[:5]]
         assert gallery._register.is_large()
-        monkeypatch.setattr(register, "SMALL", 1000)
+        monkeypatch.setattr(shortlist, "SMALL", 1000)
         gallery.rename(crowd_name(200), "somebody else")
         gallery.rename("somebody else", crowd_name(200))
         assert [best_of(gallery, image) for image in probes.images[:5]] == large
         assert not gallery._register.is_large()
-        monkeypatch.setattr(register, "SMALL", 100)
+        monkeypatch.setattr(shortlist, "SMALL", 100)
         gallery.rename(crowd_name(200), "somebody else")
         gallery.rename("somebody else", crowd_name(200))
         assert [best_of(gallery, image) for image in probes.images[:5]] == large
@@ -154,7 +154,7 @@ def test_everything_else_is_answered_too(copied, probes, many, monkeypatch):
             yield within.people, within.lights[0].strangers.of
 
     some = list(everything())
-    monkeypatch.setattr(register, "SMALL", 1000)
+    monkeypatch.setattr(shortlist, "SMALL", 1000)
     assert some == list(everything())
     assert some[1].same
     assert some[2] == who
@@ -289,10 +289,10 @@ def test_people_with_several_photos_are_found_by_any_of_them(copied, crowd, many
 @pytest.mark.parametrize(("one_in", "steps"), [(1e6, 1), (1e4, 2), (2.5, 2), (1.5, 3)])
 def test_ever_more_people_are_compared_until_one_of_them_may_be_it(monkeypatch, one_in, steps):
     best = Candidate(score=0.5, one_in=one_in, lead=1.0, distance=0.5, name="Ada")
-    monkeypatch.setattr(comparing, "candidates", lambda *_: [best])
+    monkeypatch.setattr(decision, "candidates", lambda *_: [best])
     taken = []
     people = (taken.append(step) or step for step in ("the 8 nearest", "64", "512"))
-    assert comparing.best_candidates(None, people, None, None, 1) == [best]
+    assert decision.best_candidates(None, people, None, None, 1) == [best]
     assert len(taken) == steps
 
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from lightproof.labels import lot_of
-from lightproof.store import NewPhoto, Store
+from lightproof.core.labels import lot_of
+from lightproof.gallery.store import NewPhoto, Store
 
 NAMES = ["Ada", "Ben", "Cleo", "Dan"]
 

@@ -8,7 +8,7 @@ import unicodedata
 import pytest
 
 from lightproof.errors import BadLabels, BadParameter, DuplicatePhoto, NameTaken, UnknownPerson, UserError
-from lightproof.store import Added, Counts, Forgotten, NewPhoto, Person, Refusal, Removed, Store
+from lightproof.gallery.store import Added, Counts, Forgotten, NewPhoto, Person, Refusal, Removed, Store
 
 
 def photo(key: str, template: bytes = b"", **more: object) -> NewPhoto:
@@ -415,7 +415,7 @@ def test_one_view_sees_one_state(store):
 
 
 def test_people_are_read_few_at_a_time(store, monkeypatch):
-    monkeypatch.setattr("lightproof.store.reading.AT_ONCE", 3)
+    monkeypatch.setattr("lightproof.gallery.store.view.AT_ONCE", 3)
     sizes = {"a": 1, "b": 2, "c": 3, "d": 5, "e": 1, "f": 1}
     with store.writing() as change:
         change.add_all({name: [photo(f"{name}{i}") for i in range(size)] for name, size in sizes.items()})

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
 
 from lightproof.errors import DuplicatePhoto, NameTaken, UnknownPerson
-from lightproof.store import Added, Forgotten, NewPhoto, Refusal, Removed, Store
+from lightproof.gallery.store import Added, Forgotten, NewPhoto, Refusal, Removed, Store
 
 NAMES = st.sampled_from(["Ada", "Bob", "Cy", "Dän"])
 KEYS = st.lists(st.sampled_from("abcdefgh"), max_size=4)

@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 from sqlalchemy import text
 
+from lightproof.core.labels import lot_of
 from lightproof.errors import BadGallery
-from lightproof.labels import lot_of
-from lightproof.store import NewPhoto, Store, schema, sqlite
+from lightproof.gallery.store import NewPhoto, Store, schema, sqlite
 
 
 @pytest.fixture

@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 from lightproof.errors import BadGallery, BadParameter, CannotWrite, MissingExtra, UserError
-from lightproof.store import NewPhoto, Store
-from lightproof.store.schema import APPLICATION, SCHEMA
+from lightproof.gallery.store import NewPhoto, Store
+from lightproof.gallery.store.schema import APPLICATION, SCHEMA
 
 
 @pytest.fixture

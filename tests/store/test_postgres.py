@@ -6,8 +6,8 @@ import pytest
 from sqlalchemy import create_engine, make_url, text
 
 from lightproof.errors import BadGallery, CannotWrite, GalleryBusy
-from lightproof.store import NewPhoto, Store, postgres
-from lightproof.store.problems import Words
+from lightproof.gallery.store import NewPhoto, Store, postgres
+from lightproof.gallery.store.translate_errors import Words
 
 
 def do(place: str, *commands: str) -> None:

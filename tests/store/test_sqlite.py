@@ -13,8 +13,8 @@ from pathlib import Path
 import pytest
 
 from lightproof.errors import BadGallery, CannotWrite, GalleryBusy
-from lightproof.store import NewPhoto, Refusal, Store, sqlite
-from lightproof.store.residue import has_residue, traces
+from lightproof.gallery.store import NewPhoto, Refusal, Store, sqlite
+from lightproof.gallery.store.residue import has_residue, traces
 from tests.store.writer import PROCESSES, try_as_nobody
 
 

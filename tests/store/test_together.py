@@ -11,7 +11,7 @@ from contextlib import suppress
 import pytest
 
 from lightproof.errors import GalleryBusy
-from lightproof.store import NewPhoto, Store
+from lightproof.gallery.store import NewPhoto, Store
 from tests.store.writer import PROCESSES, enroll_many, enroll_many_elsewhere, write_until_killed
 
 

@@ -9,7 +9,7 @@ from multiprocessing import get_context
 from multiprocessing.connection import Connection
 
 from lightproof.errors import UserError
-from lightproof.store import NewPhoto, Store
+from lightproof.gallery.store import NewPhoto, Store
 
 # Otherwise every process would import it on its own, and be killed in the middle of that.
 with suppress(ImportError):

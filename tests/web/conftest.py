@@ -11,7 +11,7 @@ from PIL import Image
 
 from lightproof.datasets import make_relit_faces
 from lightproof.gallery import Gallery
-from lightproof.web.settings import Limits, Settings
+from lightproof.service.settings import Limits, Settings
 from tests.web.here import serving
 
 LIGHTS = {"front": (0, 0), "right": (50, 0), "left": (-50, 10)}

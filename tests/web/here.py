@@ -9,10 +9,10 @@ import pytest
 from starlette.concurrency import run_in_threadpool
 from starlette.testclient import TestClient
 
-from lightproof.web import desk as desks
-from lightproof.web import jobs
-from lightproof.web.app import make_app
-from lightproof.web.settings import Settings
+from lightproof.service import jobs
+from lightproof.service import state as desks
+from lightproof.service.app import make_app
+from lightproof.service.settings import Settings
 
 
 class HerePool:

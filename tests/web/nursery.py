@@ -12,16 +12,16 @@ from pathlib import Path
 
 import uvicorn
 
-from lightproof.web import desk, jobs
-from lightproof.web.app import make_app
-from lightproof.web.protocol import GuardedProtocol
-from lightproof.web.settings import Limits, Settings
+from lightproof.service import jobs, state
+from lightproof.service.app import make_app
+from lightproof.service.http_protocol import GuardedProtocol
+from lightproof.service.settings import Limits, Settings
 from tests.web.here import HerePool
 
 
 def serve(settings: Settings, listener: socket.socket) -> None:
     """Serve for ever, and do the work in this process, so that one kill ends all of it."""
-    desk.Pool = HerePool
+    state.Pool = HerePool
     config = uvicorn.Config(make_app(settings), http=GuardedProtocol, ws="none", log_config=None, access_log=False)
     uvicorn.Server(config).run([listener])
 

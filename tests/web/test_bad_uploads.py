@@ -10,7 +10,7 @@ from itertools import islice
 import httpx2 as httpx
 import pytest
 
-from lightproof.web.problems import KINDS
+from lightproof.service.problems import KINDS
 from tests.web.bad_uploads import bad_uploads
 from tests.web.running import Running
 

@@ -14,11 +14,11 @@ from hypothesis import strategies as st
 from pydantic import TypeAdapter
 
 import lightproof
-from lightproof import Client, wire
-from lightproof.client import ServiceError
+from lightproof import Client
 from lightproof.errors import LightproofError, MissingExtra
 from lightproof.gallery import Gallery
-from lightproof.web import describing
+from lightproof.service import openapi, schemas
+from lightproof.service.client import ServiceError
 from tests.web.running import Running
 
 TOKEN = "correct-horse-battery-staple"
@@ -39,7 +39,7 @@ def client(service):
 
 
 def test_everything_can_be_asked_from_python(client, shots, tmp_path):
-    assert client.health() == wire.Health("ok")
+    assert client.health() == schemas.Health("ok")
     assert client.version().people == 4
     assert [person.name for person in client.people()] == ["Ada", "Ben", "Cleo", "Dan"]
     photo = tmp_path / "eve.png"
@@ -170,7 +170,7 @@ def test_without_its_package_the_extra_is_named(monkeypatch):
 
 # ---------------------------------------------------------------------------------------------------------- the wire
 
-KINDS = [kind for kind in vars(wire).values() if is_dataclass(kind)]
+KINDS = [kind for kind in vars(schemas).values() if is_dataclass(kind)]
 
 # JSON has no other numbers, and the service says no others.
 st.register_type_strategy(float, st.floats(allow_nan=False, allow_infinity=False))
@@ -184,9 +184,9 @@ def test_what_is_written_is_read_back(kind):
     @given(st.from_type(kind))
     def holds(made):
         told = json.loads(TypeAdapter(kind).dump_json(made))
-        assert wire.read(kind, told) == made
+        assert schemas.read(kind, told) == made
         # A newer service may say more.
-        assert wire.read(kind, told | {"something new": 1}) == made
+        assert schemas.read(kind, told | {"something new": 1}) == made
 
     holds()
 
@@ -194,10 +194,10 @@ def test_what_is_written_is_read_back(kind):
 @pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.__name__)
 @pytest.mark.parametrize("told", [None, [], "x", 1, {}, {"status": 7}])
 def test_what_is_something_else_is_refused(kind, told):
-    if kind is wire.Problem and told == {}:
+    if kind is schemas.Problem and told == {}:
         told = {"code": 3}
     with pytest.raises(ValueError, match="expected"):
-        wire.read(kind, told)
+        schemas.read(kind, told)
 
 
 @pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.__name__)
@@ -213,7 +213,7 @@ def test_the_document_says_of_every_field_what_it_is(kind):
 
 
 def test_the_examples_of_the_document_are_what_the_service_would_say():
-    for name, example in vars(describing).items():
+    for name, example in vars(openapi).items():
         if is_dataclass(example) and not isinstance(example, type):
             told = json.loads(TypeAdapter(type(example)).dump_json(example))
-            assert wire.read(type(example), told) == example, name
+            assert schemas.read(type(example), told) == example, name

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from lightproof.web.problems import KINDS
+from lightproof.service.problems import KINDS
 from tests.web.running import Running
 
 LEAST = 2000

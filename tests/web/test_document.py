@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from lightproof.web.app import make_app
-from lightproof.web.problems import KINDS
-from lightproof.web.settings import MIB, SHORTEST_TOKEN, Limits, Settings
+from lightproof.service.app import make_app
+from lightproof.service.problems import KINDS
+from lightproof.service.settings import MIB, SHORTEST_TOKEN, Limits, Settings
 
 DOCUMENT = (Path(__file__).parents[2] / "docs" / "service.md").read_text()
 

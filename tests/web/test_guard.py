@@ -13,11 +13,11 @@ from hypothesis import strategies as st
 
 from lightproof.errors import BadGallery, BadParameter, CannotWrite, GalleryBusy, UserError
 from lightproof.gallery import Gallery
-from lightproof.web import guard, jobs
-from lightproof.web.audit import Audit
-from lightproof.web.rates import MOST, Rates
-from lightproof.web.routes.page import parts
-from lightproof.web.settings import Limits, Settings, check_host
+from lightproof.service import guard, jobs
+from lightproof.service.audit import Audit
+from lightproof.service.rate_limit import MOST, Rates
+from lightproof.service.routes.page import parts
+from lightproof.service.settings import Limits, Settings, check_host
 from tests.web.conftest import FREE
 from tests.web.here import files, problem, serving
 
@@ -308,14 +308,14 @@ def test_a_service_whose_record_cannot_be_written_does_not_start(gallery, tmp_pa
 
 
 def test_a_bug_is_logged_by_its_place_and_not_by_what_was_sent(client, shots, monkeypatch, caplog):
-    from lightproof.web import telling
+    from lightproof.service import serializers
 
     def broken(_, ids, *__):
         raise RuntimeError(f"{ids} {personal}")
 
     personal = "".join(["Evelyn", " ", "Secret"])
 
-    monkeypatch.setattr(telling, "answer_told", broken)
+    monkeypatch.setattr(serializers, "answer_told", broken)
     sent = client.post("/v1/identify", data={"cropped": "true"}, files=files(shots["Eve"]["left"], field="photo"))
     said = problem(sent, 500, "internal")
     assert personal not in said + caplog.text

@@ -12,9 +12,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lightproof.errors import BadParameter
-from lightproof.web.bodies import Room
-from lightproof.web.problems import ServiceProblem
-from lightproof.web.settings import Limits, Settings
+from lightproof.service.bodies import Room
+from lightproof.service.problems import ServiceProblem
+from lightproof.service.settings import Limits, Settings
 from tests.web.conftest import FREE, png
 from tests.web.here import files, problem, serving
 

@@ -12,9 +12,9 @@ from pathlib import Path
 import pytest
 
 from lightproof.errors import NoFace
-from lightproof.web.pool import Pool
-from lightproof.web.problems import ServiceProblem
-from lightproof.web.settings import Settings
+from lightproof.service.problems import ServiceProblem
+from lightproof.service.settings import Settings
+from lightproof.service.worker_pool import Pool
 from tests.web.conftest import FREE
 from tests.web.running import wait_until
 

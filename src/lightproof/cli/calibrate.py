@@ -28,8 +28,8 @@ def calibrate(
     """
     import numpy as np
 
-    from lightproof.gallery.answers import counted
-    from lightproof.strangers import check_far, score_of
+    from lightproof.gallery.results import counted
+    from lightproof.matching.calibration import check_far, score_of
 
     check_rows_place(json_file)
     far = check_far("calibrate", far)

@@ -15,9 +15,9 @@ from rich.console import Console
 from rich.progress import track
 from rich.table import Table
 
+from lightproof.core.atomic import whole_file
 from lightproof.errors import CannotWrite
 from lightproof.experiments.tables import TextTable
-from lightproof.files import whole_file
 
 T = TypeVar("T")
 

@@ -65,7 +65,7 @@ def crop(
 
 
 def _crop(photo: Path, name: str, several: str, all_faces: bool, album: Album) -> list[Row]:
-    from lightproof.faces import read_portrait, read_portraits
+    from lightproof.imaging.detection import read_portrait, read_portraits
     from lightproof.plots import png_of
 
     if all_faces:

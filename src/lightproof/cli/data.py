@@ -25,7 +25,7 @@ def load(
 ) -> FaceSet:
     """Read a data set; the rendered one needs no folder. ``cropped`` and ``few`` are about a folder of photos alone."""
     if name == "rendered":
-        from lightproof.experiments.demo import render_people
+        from lightproof.experiments.demonstration import render_people
 
         return render_people(24, 0, progress)
     from lightproof import datasets

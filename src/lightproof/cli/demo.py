@@ -20,8 +20,8 @@ def demo(
     ] = None,
 ) -> None:
     """Render people, enroll one photo each, and name them under ever harder light."""
-    from lightproof.experiments.demo import render_people, run_demo
     from lightproof.experiments.demo_report import demo_page, demo_table
+    from lightproof.experiments.demonstration import render_people, run_demo
 
     check_folder(out)
     check_rows_place(json_file)

@@ -158,7 +158,7 @@ def _parts(extra: str) -> list[Finding]:
 
 def _carrier() -> Finding:
     """Find the package that brings the weights; any of several will do."""
-    from lightproof.faces.networks import CARRIERS
+    from lightproof.imaging.detection.face_networks import CARRIERS
 
     there = [package for package, _ in CARRIERS if _version(package)]
     if not there:
@@ -168,7 +168,7 @@ def _carrier() -> Finding:
 
 
 def _brings_the_weights(package: str) -> bool:
-    from lightproof.faces.networks import CARRIERS, find_weights
+    from lightproof.imaging.detection.face_networks import CARRIERS, find_weights
 
     try:
         return find_weights() == Path(str(metadata.distribution(package).locate_file(dict(CARRIERS)[package])))
@@ -211,7 +211,7 @@ def _problem(module: str) -> str:
 
 
 def _detector() -> Iterator[Finding]:
-    from lightproof.faces.networks import CARRIERS, DETECTOR, find_weights
+    from lightproof.imaging.detection.face_networks import CARRIERS, DETECTOR, find_weights
 
     if any(part.state == "missing" for part in _parts("photos")):
         says = f"none; {DETECTOR} comes with the extra photos"
@@ -234,7 +234,7 @@ def _self_test(mend: str) -> Finding:
     """Set a rendered face into a frame, and find it."""
     from lightproof.datasets import make_relit_faces
     from lightproof.experiments.end_to_end import set_into_frame
-    from lightproof.faces import EYE_COLUMN, EYE_ROW, FACE_SIZE, find_faces
+    from lightproof.imaging.detection import EYE_COLUMN, EYE_ROW, FACE_SIZE, find_faces
 
     photo, corner = set_into_frame(make_relit_faces(1, [(0, 0)]).images[0])
     try:

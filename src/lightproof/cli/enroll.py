@@ -101,7 +101,7 @@ def enroll(
 
 def _enroll(name: str, photos: list[Path], place: str, cropped: bool, json_file: Path | None, new: Any) -> None:
     from lightproof.gallery import Gallery
-    from lightproof.store import check_name
+    from lightproof.gallery.store import check_name
 
     name = check_name(name)
     if Gallery.exists(place, timeout=new["wait"]):
@@ -143,7 +143,7 @@ def _show(row: dict[str, Any], place: str) -> None:
 def _enroll_folder(
     folder: Path, place: str, cluster: str | None, how: dict[str, Any], json_file: Path | None, new: Any
 ) -> dict[str, Any]:
-    from lightproof.gallery.folders import find_photos
+    from lightproof.gallery.folders.scan import find_photos
 
     find_photos(folder)
     check_finding(how["cropped"])

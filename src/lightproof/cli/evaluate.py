@@ -109,7 +109,7 @@ def _evaluate_folder(
 ) -> None:
     from lightproof.evaluation import FARS
     from lightproof.evaluation import evaluate as evaluated
-    from lightproof.evaluation.report import evaluation_page, evaluation_tables, setting, summary
+    from lightproof.evaluation.evaluation_report import evaluation_page, evaluation_tables, setting, summary
 
     check_rows_place(json_file)
     check_finding(cropped)

@@ -12,13 +12,13 @@ from lightproof.cli.console import STDOUT, check_place, check_rows_place, printa
 from lightproof.cli.gallery import DEFAULT, Cropped, Place, Rows, in_words, opened, shown
 from lightproof.cli.photos import check_finding
 from lightproof.cli.work import stoppable
+from lightproof.core.atomic import whole_file
 from lightproof.errors import BadParameter, CannotWrite, UserError
 from lightproof.experiments.tables import TextTable
-from lightproof.files import whole_file
 
 if TYPE_CHECKING:
-    from lightproof.explain import Explanation
     from lightproof.gallery import Gallery
+    from lightproof.matching.explanation import Explanation
 
 
 def explain(

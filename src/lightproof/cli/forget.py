@@ -28,7 +28,7 @@ from lightproof.errors import BadGallery
 
 if TYPE_CHECKING:
     from lightproof.gallery import Gallery
-    from lightproof.store import Forgotten
+    from lightproof.gallery.store import Forgotten
 
 EXIT_CODES: Final = (
     "Exit codes: 0 they are forgotten, and if bytes of them could not be overwritten, that is said; 1 nothing was "
@@ -75,7 +75,7 @@ def forget(
 
 def _known(gallery: Gallery, names: list[str]) -> dict[str, Forgotten]:
     """How much there is of each, by the name as it is kept."""
-    from lightproof.store import check_name
+    from lightproof.gallery.store import check_name
 
     with gallery.store.reading() as view:
         return {check_name(name): view.kept_of(name) for name in names}

@@ -14,7 +14,7 @@ from lightproof.cli.console import say, talk
 from lightproof.errors import UserError
 
 if TYPE_CHECKING:
-    from lightproof.cluster import Cluster
+    from lightproof.core.cluster import Cluster
     from lightproof.gallery import Gallery
 
 DEFAULT: Final = "people.gallery"
@@ -73,14 +73,14 @@ def connected(cluster: str | None) -> AbstractContextManager[Cluster | None]:
     """Connect to a cluster, if one was named, before anything is made or read."""
     if cluster is None:
         return nullcontext()
-    from lightproof.cluster import Cluster
+    from lightproof.core.cluster import Cluster
 
     return Cluster(cluster)
 
 
 def is_new(place: str) -> bool:
     """Whether a gallery would be a new file."""
-    from lightproof.store.places import find_place
+    from lightproof.gallery.store.location import find_place
 
     file = find_place(place).file
     return file is not None and not file.exists()
@@ -88,14 +88,14 @@ def is_new(place: str) -> bool:
 
 def named(place: str) -> str:
     """What messages may say of a place; never a password."""
-    from lightproof.store.places import find_place
+    from lightproof.gallery.store.location import find_place
 
     return find_place(place).shown
 
 
 def check_share(owner: str, far: float | None) -> None:
     """Refuse what is no share of strangers, before anything is read."""
-    from lightproof.strangers import check_far
+    from lightproof.matching.calibration import check_far
 
     if far is not None:
         check_far(owner, far)

@@ -148,7 +148,7 @@ def _picture(gallery: Gallery, face: Face, answer: Answer, photo: Path) -> bytes
 
 
 def _show(rows: list[Row], several: bool) -> None:
-    from lightproof.gallery.answers import counted
+    from lightproof.gallery.results import counted
 
     names = short_names(rows)
     lines = [
@@ -187,7 +187,7 @@ def _candidate(candidate: dict[str, Any]) -> str:
 
 
 def _note(row: Row) -> str:
-    from lightproof.gallery.answers import counted
+    from lightproof.gallery.results import counted
 
     meaning = "1 in: about one in so many strangers would score this well."
     asked = f"Somebody is named from {row['threshold']:.2f} on, 1 in {counted(1 / row['far'])}."

@@ -72,8 +72,8 @@ def light(
 
 
 def _read(photo: Path, name: str, cropped: bool, several: str, album: Album | None) -> Row:
-    from lightproof.diagnosis import diagnose
-    from lightproof.faces import read_portrait
+    from lightproof.imaging.detection import read_portrait
+    from lightproof.imaging.lighting import diagnose
 
     place = None if album is None else album.place(f"{name}-light")
     portrait = read_portrait(photo, cropped=cropped, several=several)

@@ -56,8 +56,8 @@ def _everybody(gallery: Gallery) -> list[dict[str, Any]]:
 
 
 def _one(gallery: Gallery, name: str) -> dict[str, Any]:
-    from lightproof.advice import advise, light_names
-    from lightproof.gallery.taking import light_of
+    from lightproof.gallery.advice import advise, light_names
+    from lightproof.gallery.enrollment import light_of
 
     # One state of the gallery: others may be writing.
     with gallery.store.reading() as view:

@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, Any, Final
 import typer
 
 from lightproof.cli.console import bar, check_album, complain, printable
+from lightproof.core.atomic import whole_file
 from lightproof.errors import CannotWrite, MissingExtra, UserError
-from lightproof.files import whole_file
 
 if TYPE_CHECKING:
-    from lightproof.faces import Face
+    from lightproof.imaging.detection import Face
 
 EXIT_CODES: Final = (
     "Exit codes: 0 every photo was taken; 1 a photo was refused, or nothing could be done, each with a sentence on "
@@ -33,7 +33,7 @@ def check_detector(otherwise: str = "") -> None:
     """
     import numpy as np
 
-    from lightproof.faces.networks import SIDE, guess_faces
+    from lightproof.imaging.detection.face_networks import SIDE, guess_faces
 
     try:
         guess_faces(np.zeros((SIDE, SIDE)))

@@ -24,9 +24,9 @@ from lightproof.cli.data import check_cropped, describe, load
 from lightproof.cli.gallery import Jobs, OnCluster, connected
 from lightproof.cli.work import check_jobs, kept_in, listed, stoppable
 from lightproof.errors import BadParameter, UserError
+from lightproof.experiments.crops import FRAMES
 from lightproof.experiments.sets import DATASETS, JITTERED_SETS, PAPER_SETS
-from lightproof.frames import FRAMES
-from lightproof.settings import PRESETS
+from lightproof.method.presets import PRESETS
 
 if TYPE_CHECKING:
     from lightproof.experiments.methods import Method
@@ -63,12 +63,12 @@ def reproduce(
 
     What is finished is kept: after an interrupt the same command goes on where it stopped.
     """
-    from lightproof.baselines.networks import check_device
+    from lightproof.estimators.baselines.deep_networks import check_device
     from lightproof.experiments.cache import Cache
     from lightproof.experiments.end_to_end import find_again
     from lightproof.experiments.methods import check_name, choose_methods, methods_of_preset
     from lightproof.experiments.plan import make_plan, plan_end_to_end
-    from lightproof.experiments.report import Chapter, reports
+    from lightproof.experiments.reproduction_report import Chapter, reports
     from lightproof.experiments.runner import run_all
 
     check_name("table", table, [*DATASETS, "all"])
@@ -143,8 +143,8 @@ def _open_set(table: str, data: Path | None, preset: str, end_to_end: bool, jobs
     """Run the open-set protocol, with its two tables and its rows; there is no page of figures."""
     from lightproof.experiments.end_to_end import find_again
     from lightproof.experiments.open_set import open_set_tables, run_open_set
-    from lightproof.matcher import preset_settings
-    from lightproof.settings import GALLERIES
+    from lightproof.matching.matcher import preset_settings
+    from lightproof.method.presets import GALLERIES
 
     presets = [preset] if preset else list(GALLERIES)
     for name in presets:

@@ -59,8 +59,8 @@ def serve(
     Example: lightproof serve --gallery office.gallery
     """
     try:
-        from lightproof.web import serve as serving
-        from lightproof.web.settings import Limits, Settings, check_host, usual_workers
+        from lightproof.service import server as serving
+        from lightproof.service.settings import Limits, Settings, check_host, usual_workers
     except ModuleNotFoundError as missing:
         raise MissingExtra(f"To serve lightproof needs the package {missing.name}", "web") from None
     from lightproof.gallery import Gallery

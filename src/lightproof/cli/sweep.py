@@ -13,7 +13,7 @@ from lightproof.cli.gallery import Jobs
 from lightproof.cli.work import check_jobs, kept_in, listed, numbers, stoppable
 from lightproof.errors import BadParameter
 from lightproof.experiments.sets import DATASETS
-from lightproof.light import LIGHTS
+from lightproof.method.illumination import LIGHTS
 
 
 def sweep(
@@ -36,9 +36,9 @@ def sweep(
     """
     from lightproof.experiments.cache import Cache
     from lightproof.experiments.methods import METHODS, check_name
+    from lightproof.experiments.parameter_grid import Grid, plan_sweep, sweep_tables
     from lightproof.experiments.rows import rows_of
     from lightproof.experiments.runner import run_all
-    from lightproof.experiments.sweep import Grid, plan_sweep, sweep_tables
     from lightproof.experiments.sweep_report import sweep_page
 
     check_name("data set", dataset, DATASETS)

@@ -116,8 +116,8 @@ def _changes(
 
 def _face(image: Array, cropped: bool) -> Any:
     """Cut out the largest face of a frame; None where there is none."""
-    from lightproof.faces import read_portrait
     from lightproof.gallery import take
+    from lightproof.imaging.detection import read_portrait
 
     try:
         return take(read_portrait(image, cropped=cropped, where="the frame").image, where="the frame")
@@ -133,9 +133,9 @@ def _vote(answer: Answer | None) -> Vote:
 
 def _hint(image: Array, vote: Vote) -> str:
     """What the light has to do with it: where a stranger is seen, or nobody in the dark."""
-    from lightproof.diagnosis import diagnose
-    from lightproof.diagnosis.hints import DARK
-    from lightproof.diagnosis.measures import brightness
+    from lightproof.imaging.lighting import diagnose
+    from lightproof.imaging.lighting.hints import DARK
+    from lightproof.imaging.lighting.measures import brightness
 
     if vote[0] == "person" or (vote[0] == "nobody" and brightness(image) >= DARK):
         return ""

@@ -2,10 +2,10 @@
 
 from lightproof.datasets import protocols
 from lightproof.datasets.ar import load_ar
-from lightproof.datasets.base import FaceSet
 from lightproof.datasets.cas_peal import load_cas_peal
 from lightproof.datasets.crowd import Crowd, Probes
-from lightproof.datasets.folder import load_folder
+from lightproof.datasets.face_set import FaceSet
+from lightproof.datasets.photo_folder import load_folder
 from lightproof.datasets.protocols import YALE_LIGHTS
 from lightproof.datasets.synthetic import make_relit_faces
 from lightproof.datasets.yale_b import load_yale_b

@@ -19,9 +19,8 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from lightproof.datasets.base import FaceSet
-from lightproof.datasets.protocols.ar import AR_GALLERY, AR_PROBES
-from lightproof.datasets.reading import (
+from lightproof.datasets.face_set import FaceSet
+from lightproof.datasets.file_readers import (
     Eyes,
     Progress,
     count,
@@ -32,8 +31,9 @@ from lightproof.datasets.reading import (
     read_or_skip,
     some,
 )
+from lightproof.datasets.protocols.ar import AR_GALLERY, AR_PROBES
 from lightproof.errors import DatasetMissing
-from lightproof.pixels import read_grey, read_raw_grey
+from lightproof.imaging.decode import read_grey, read_raw_grey
 
 SHOTS: Final = tuple(sorted(int(shot) for shots in (AR_GALLERY, *AR_PROBES.values()) for shot in shots))
 """The eight shots that are read."""
@@ -66,8 +66,8 @@ def load_ar(folder: str | Path, complete: bool = True, *, progress: Progress = i
     """Read the lit shots of the AR Face Database from disk.
 
     Warped photos are taken as they are. Larger ones are cropped by the eyes, see
-    :func:`lightproof.faces.align_by_eyes`. The byte order of ``.raw`` files is found out from the picture, see
-    :func:`lightproof.pixels.read_raw_grey`.
+    :func:`lightproof.imaging.detection.align_by_eyes`. The byte order of ``.raw`` files is found out from the picture, see
+    :func:`lightproof.imaging.decode.read_raw_grey`.
 
     ====================  =========================
     photos a person       8 (shots 1, 14, 5, 6, 7, 18, 19, 20); other shots are not looked at

@@ -20,8 +20,8 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from lightproof.datasets.base import FaceSet
-from lightproof.datasets.reading import (
+from lightproof.datasets.face_set import FaceSet
+from lightproof.datasets.file_readers import (
     Eyes,
     Progress,
     count,
@@ -92,7 +92,7 @@ def load_cas_peal(
     people                 233, those with a normal and a lit photo
     normal photos          one a person, shot "IEU+00"; of several the one of the earliest session, then name
     lit photos             shots such as "IFM+45"; azimuths 0, -45, 45, -90, 90, elevations -45, 0, 45
-    size                   192 x 168, see :func:`lightproof.faces.align_by_eyes`
+    size                   192 x 168, see :func:`lightproof.imaging.detection.align_by_eyes`
     =====================  =========================
 
     Where the official lists are there, they say which photos are meant; otherwise the folders do. Folders of copies in

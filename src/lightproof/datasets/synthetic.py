@@ -9,13 +9,13 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.ndimage import gaussian_filter
 
-from lightproof.datasets.base import FaceSet
+from lightproof.datasets.face_set import FaceSet
+from lightproof.datasets.file_readers import Progress
 from lightproof.datasets.protocols import YALE_LIGHTS, Light
-from lightproof.datasets.reading import Progress
 from lightproof.datasets.rendering.fields import Field
 from lightproof.datasets.rendering.surface import Surface, make_surface
 from lightproof.errors import BadParameter
-from lightproof.faces import check_size
+from lightproof.imaging.detection import check_size
 from lightproof.types import is_whole
 
 # fmt: off

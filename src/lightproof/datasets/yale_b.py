@@ -18,11 +18,11 @@ from typing import Final, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from lightproof.datasets.base import FaceSet
+from lightproof.datasets.face_set import FaceSet
+from lightproof.datasets.file_readers import Progress, existing_folder, read_or_skip, some
 from lightproof.datasets.protocols import YALE_LIGHTS, yale_subset
-from lightproof.datasets.reading import Progress, existing_folder, read_or_skip, some
 from lightproof.errors import DatasetMissing
-from lightproof.pixels import read_grey
+from lightproof.imaging.decode import read_grey
 
 SUBSET_COUNTS: Final = (415, 380, 677, 452, 490)
 """Photos in the training set and in test subsets 1 to 4."""

@@ -10,7 +10,7 @@ from typing import Any, Final
 import numpy as np
 
 from lightproof.evaluation.trials import Answers, Trials
-from lightproof.strangers import Strangers, score_of
+from lightproof.matching.calibration import Strangers, score_of
 from lightproof.types import Array, Ints
 
 SHOWN: Final = 12

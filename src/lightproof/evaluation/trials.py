@@ -9,11 +9,11 @@ from typing import Final, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from lightproof.evaluation.comparing import pair_leads
-from lightproof.evaluation.draws import Draw
-from lightproof.evidence import Evidence
+from lightproof.evaluation.comparisons import pair_leads
+from lightproof.evaluation.splits import Draw
+from lightproof.matching.calibration import leads
+from lightproof.matching.scores import Evidence
 from lightproof.metrics import rank_of
-from lightproof.strangers import leads
 from lightproof.types import Array, Floats, Ints
 
 OTHERS: Final = 200

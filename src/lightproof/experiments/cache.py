@@ -13,10 +13,10 @@ from typing import Any, Final, TypeVar
 
 import numpy as np
 
-from lightproof.datasets.base import FaceSet
+from lightproof.core.atomic import whole_file
+from lightproof.datasets.face_set import FaceSet
 from lightproof.datasets.protocols import Split
 from lightproof.errors import CannotWrite
-from lightproof.files import whole_file
 
 T = TypeVar("T")
 

@@ -11,13 +11,13 @@ import numpy as np
 from joblib import delayed
 from numpy.typing import NDArray
 
-from lightproof.datasets.base import FaceSet
+from lightproof.core.processes import in_processes
+from lightproof.datasets.face_set import FaceSet
 from lightproof.datasets.protocols import yale_subset
 from lightproof.datasets.yale_eyes import YALE_EYES
 from lightproof.experiments.tables import TextTable
-from lightproof.faces import align_by_eyes, find_faces
-from lightproof.faces.networks import find_weights
-from lightproof.processes import in_processes
+from lightproof.imaging.detection import align_by_eyes, find_faces
+from lightproof.imaging.detection.face_networks import find_weights
 
 FRAME: Final = 320
 """Side of the black frame, in pixels."""

@@ -14,10 +14,10 @@ from typing import Any, Final, Self
 import numpy as np
 from sklearn.pipeline import Pipeline
 
+from lightproof.core.images import bring_to_size
 from lightproof.datasets.protocols import Split
-from lightproof.faces import jitter_by_eyes
-from lightproof.frames import FRAMES
-from lightproof.images import bring_to_size
+from lightproof.experiments.crops import FRAMES
+from lightproof.imaging.detection import jitter_by_eyes
 from lightproof.types import Array, Floats
 
 SHRUNK_AT_ONCE = 64

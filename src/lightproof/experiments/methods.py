@@ -7,7 +7,8 @@ from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 from typing import Any, Final
 
-from lightproof.baselines import (
+from lightproof.errors import UnknownName
+from lightproof.estimators.baselines import (
     gradientface_svm,
     hog_svm,
     lbp_neighbor,
@@ -17,10 +18,9 @@ from lightproof.baselines import (
     tan_triggs_neighbor,
     weberface_svm,
 )
-from lightproof.baselines.networks import NetworkClassifier
-from lightproof.errors import UnknownName
-from lightproof.recognizer import FaceRecognizer
-from lightproof.settings import PRESETS
+from lightproof.estimators.baselines.deep_networks import NetworkClassifier
+from lightproof.estimators.recognizer import FaceRecognizer
+from lightproof.method.presets import PRESETS
 
 
 @dataclass(frozen=True)
@@ -135,7 +135,7 @@ def methods_of_preset(preset: str) -> list[Method]:
     Parameters
     ----------
     preset : str
-        One of :data:`lightproof.settings.PRESETS`.
+        One of :data:`lightproof.method.presets.PRESETS`.
 
     Returns
     -------

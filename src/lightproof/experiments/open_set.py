@@ -10,20 +10,20 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 from joblib import delayed
 
-from lightproof.agreement import mutual_agreement
-from lightproof.datasets.base import FaceSet
+from lightproof.core.processes import Piece, in_processes
+from lightproof.datasets.face_set import FaceSet
 from lightproof.datasets.protocols import has_even_number, has_odd_number
-from lightproof.enrolled import Enrolled, Template
 from lightproof.errors import BadLabels
-from lightproof.evidence import Evidence, joined_evidence
 from lightproof.experiments.plan import YALE_EVERY_LIGHT
 from lightproof.experiments.tables import TextTable
-from lightproof.gallery.calibration import Calibration, calibrated, relit_copies
-from lightproof.gallery.templates import written
-from lightproof.matcher import Matcher, matcher_of, preset_settings
+from lightproof.gallery.calibrate import Calibration, calibrated, relit_copies
+from lightproof.gallery.template_codec import written
+from lightproof.matching.calibration import Strangers, leads
+from lightproof.matching.light_penalty import mutual_agreement
+from lightproof.matching.matcher import Matcher, matcher_of, preset_settings
+from lightproof.matching.scores import Evidence, joined_evidence
+from lightproof.matching.templates import Enrolled, Template
 from lightproof.metrics import equal_error_rate, open_set, share_by_person
-from lightproof.processes import Piece, in_processes
-from lightproof.strangers import Strangers, leads
 from lightproof.types import Array, Floats, Ints
 
 DRAWS: Final = 5

@@ -8,7 +8,7 @@ from typing import Final
 
 import numpy as np
 
-from lightproof.datasets.base import FaceSet
+from lightproof.datasets.face_set import FaceSet
 from lightproof.datasets.protocols import (
     YALE_PICKS,
     Protocol,
@@ -27,7 +27,7 @@ from lightproof.experiments.measure import BY_HAND, FOUND, JITTERED
 from lightproof.experiments.methods import METHODS, PAPER_PRESETS, Method
 from lightproof.experiments.paper import CAS_PEAL_ENLARGED, YALE_OVERLAPS, YALE_PROJECTIONS, published
 from lightproof.experiments.sets import JITTERED_SETS
-from lightproof.faces.networks import DETECTOR
+from lightproof.imaging.detection.face_networks import DETECTOR
 
 CHOSEN_ON_ODD: Final = ("robust", "fast")
 """Presets whose settings were chosen with the odd-numbered people of Extended Yale B in view."""

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-from lightproof.cluster import GOES_ON, Cluster, crew_of
-from lightproof.crew import Crew, Task
-from lightproof.datasets.base import FaceSet
+from lightproof.core.cluster import GOES_ON, Cluster, crew_of
+from lightproof.core.executors import Crew, Task
+from lightproof.datasets.face_set import FaceSet
 from lightproof.datasets.protocols import Protocol, Split
 from lightproof.errors import BadCluster
 from lightproof.experiments import cache, measure

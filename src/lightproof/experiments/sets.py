@@ -9,4 +9,4 @@ PAPER_SETS: Final = ("yale", "ar", "cas-peal")
 DATASETS: Final = (*PAPER_SETS, "folder", "rendered")
 
 JITTERED_SETS: Final = ("yale", "rendered")
-"""Sets whose crops have the eyes where :mod:`lightproof.faces` puts them, and a Test 2."""
+"""Sets whose crops have the eyes where :mod:`lightproof.imaging.detection` puts them, and a Test 2."""

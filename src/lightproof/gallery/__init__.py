@@ -1,16 +1,16 @@
 """The register of people: enroll, identify, verify, forget, calibrate.
 
-:class:`Gallery` is the door; :mod:`lightproof.store` keeps what it knows, :mod:`lightproof.strangers` says what a score
+:class:`Gallery` is the door; :mod:`lightproof.gallery.store` keeps what it knows, :mod:`lightproof.matching.calibration` says what a score
 means.
 """
 
-from lightproof.gallery.answers import Answer, Candidate, Mark, Verification
-from lightproof.gallery.calibration import FAR, Calibration
+from lightproof.gallery.calibrate import FAR, Calibration
+from lightproof.gallery.distributed import identify_files
+from lightproof.gallery.enrollment import Face, Photo, take
+from lightproof.gallery.folders.diff import FolderReport, Refused
 from lightproof.gallery.gallery import Gallery
-from lightproof.gallery.sharding import identify_files
-from lightproof.gallery.sifting import FolderReport, Refused
-from lightproof.gallery.simulating import crowd_name, make_gallery
-from lightproof.gallery.taking import Face, Photo, take
+from lightproof.gallery.results import Answer, Candidate, Mark, Verification
+from lightproof.gallery.simulation import crowd_name, make_gallery
 
 __all__ = [
     "FAR",

@@ -7,18 +7,19 @@ from dataclasses import replace
 from os import PathLike
 from typing import Self
 
-from lightproof.agreement import mutual_agreement
-from lightproof.cluster import Cluster
+from lightproof.core.cluster import Cluster
+from lightproof.core.progress import Progress, silent
 from lightproof.errors import BadGallery, BadLabels, UnknownPhoto
-from lightproof.gallery import calibration, exchange, folders, founding
-from lightproof.gallery.asking import Asking
-from lightproof.gallery.calibration import FAR, Calibration
-from lightproof.gallery.progress import Progress, silent
-from lightproof.gallery.sifting import FolderReport
-from lightproof.gallery.taking import Face, Photo, called, check_parameters, join_again, listed, photos_of, take
-from lightproof.matcher import preset_settings
-from lightproof.store import Person, Removed, Store, check_name
-from lightproof.strangers import check_far
+from lightproof.gallery import calibrate, lifecycle, transfer
+from lightproof.gallery.calibrate import FAR, Calibration
+from lightproof.gallery.enrollment import Face, Photo, called, check_parameters, join_again, listed, photos_of, take
+from lightproof.gallery.folders import scan
+from lightproof.gallery.folders.diff import FolderReport
+from lightproof.gallery.reader import Asking
+from lightproof.gallery.store import Person, Removed, Store, check_name
+from lightproof.matching.calibration import check_far
+from lightproof.matching.light_penalty import mutual_agreement
+from lightproof.matching.matcher import preset_settings
 
 
 class Gallery(Asking):
@@ -72,9 +73,9 @@ class Gallery(Asking):
         try:
             if "settings" not in store.facts():
                 if not create:
-                    raise BadGallery(store.place, founding.UNFINISHED)
-                founding.found(store, preset or "robust", bool(keep_photos))
-            return cls(store, *founding.read_facts(store, preset, keep_photos))
+                    raise BadGallery(store.place, lifecycle.UNFINISHED)
+                lifecycle.found(store, preset or "robust", bool(keep_photos))
+            return cls(store, *lifecycle.read_facts(store, preset, keep_photos))
         except BaseException:
             store.close()
             raise
@@ -82,7 +83,7 @@ class Gallery(Asking):
     @staticmethod
     def exists(place: str | PathLike[str], *, timeout: float = 30.0) -> bool:
         """Tell whether there is a gallery; where there is none, :meth:`open` would make one."""
-        return founding.is_founded(place, timeout)
+        return lifecycle.is_founded(place, timeout)
 
     @classmethod
     def rebuild(
@@ -109,7 +110,7 @@ class Gallery(Asking):
         if preset is not None:
             preset_settings(preset)
         with Store.open(place, create=False, timeout=timeout) as store, store.writing() as change:
-            return founding.rebuild(change, preset, progress)
+            return lifecycle.rebuild(change, preset, progress)
 
     def enroll(self, name: str, photos: Sequence[Photo] | Photo, *, cropped: bool = False) -> int:
         """Enroll somebody, or add photos of somebody who is there: all of them, or none if one is refused.
@@ -205,8 +206,8 @@ class Gallery(Asking):
         progress : callable
             Shows how far it is.
         """
-        plan, way = folders.plan(folder, retry), replace(self._way, cropped=cropped)
-        return folders.enroll(self._store, plan, way, dry_run, jobs, progress, cluster)
+        plan, way = scan.plan(folder, retry), replace(self._way, cropped=cropped)
+        return scan.enroll(self._store, plan, way, dry_run, jobs, progress, cluster)
 
     def sync(
         self,
@@ -227,8 +228,8 @@ class Gallery(Asking):
         A photo goes to another person only when its file was moved to the folder of that person. Who was renamed keeps
         the photos of the old folder, and gets the new ones that are put there.
         """
-        plan, way = folders.plan(folder, retry, syncing=True), replace(self._way, cropped=cropped)
-        return folders.enroll(self._store, plan, way, dry_run, jobs, progress, cluster)
+        plan, way = scan.plan(folder, retry, syncing=True), replace(self._way, cropped=cropped)
+        return scan.enroll(self._store, plan, way, dry_run, jobs, progress, cluster)
 
     def rename(self, old: str | int, new: str) -> None:
         """Give somebody, known by name or by number, another name, which nobody may have."""
@@ -249,7 +250,7 @@ class Gallery(Asking):
             names = [who if isinstance(who, str) else change.person(who).name for who in people]
             photos = sum(change.forget(name).photos for name in names)
             if photos:
-                calibration.unlearn(change)
+                calibrate.unlearn(change)
         return photos
 
     def compact(self) -> str | None:
@@ -280,7 +281,7 @@ class Gallery(Asking):
                     raise UnknownPhoto(number, person.name)
             removed = change.remove_photos([hashes[number] for number in photos])
             if removed.photos:
-                calibration.unlearn(change)
+                calibrate.unlearn(change)
                 join_again(change, [] if removed.people else [person.name], self._way)
         return removed
 
@@ -300,9 +301,9 @@ class Gallery(Asking):
         count = self.follow()
         found = Calibration(far)
         if count > 1:
-            strangers = calibration.best_of_others(self.near, self.matcher, self._store)
-            best = list(progress(strangers, min(count, calibration.MOST)))
-            found = calibration.calibrated(best, far, count - 1, mutual_agreement(self.sample()))
+            strangers = calibrate.best_of_others(self.near, self.matcher, self._store)
+            best = list(progress(strangers, min(count, calibrate.MOST)))
+            found = calibrate.calibrated(best, far, count - 1, mutual_agreement(self.sample()))
         with self._store.writing() as change:
             check_parameters(change, self._way)
             change.set_fact("calibration", found.written())
@@ -313,9 +314,9 @@ class Gallery(Asking):
 
         All or nothing: where it fails, nothing is left of the new gallery.
         """
-        return exchange.export(self._store, place, progress=progress)
+        return transfer.export(self._store, place, progress=progress)
 
     def import_(self, place: str | PathLike[str], *, progress: Progress = silent) -> int:
         """Add everybody of another gallery, made with the same parameters; return how many people."""
         with Store.open(place, create=False) as source:
-            return exchange.import_(source, self._store, self._way, progress=progress)
+            return transfer.import_(source, self._store, self._way, progress=progress)

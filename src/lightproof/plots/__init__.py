@@ -6,9 +6,9 @@ Arrays come in, PNG bytes go out: nothing here reads a file, chooses a photo or 
 from lightproof.plots.charts import Measured, accuracy_chart, compared
 from lightproof.plots.clouds import Patch, clouds, slices
 from lightproof.plots.curves import Line, det_chart, open_set_chart, rank_chart, roc_chart
-from lightproof.plots.explanation import explanation_figure
+from lightproof.plots.heat_maps import accuracy_by_light, decision_maps, sweep_map
 from lightproof.plots.lamp import draw_light
-from lightproof.plots.maps import accuracy_by_light, decision_maps, sweep_map
+from lightproof.plots.patch_overlay import explanation_figure
 from lightproof.plots.pictures import overlay_map, png_of
 from lightproof.plots.sheets import examples, histograms
 

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 from matplotlib.axes import Axes
 
+from lightproof.method.transform import directions, discrete_cdt
 from lightproof.plots.canvas import BLUE, FAINT, GREY, PALETTE, Box, encoded, no_ticks, quiet, sheet, show_face
-from lightproof.transform import directions, discrete_cdt
 from lightproof.types import Array, Floats
 
 

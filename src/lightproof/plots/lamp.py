@@ -10,7 +10,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.patches import Circle
 
-from lightproof.diagnosis import Diagnosis
+from lightproof.imaging.lighting import Diagnosis
 from lightproof.plots.canvas import FAINT, GREY, encoded, no_ticks, sheet, show_face
 from lightproof.types import Array, Floats
 
@@ -33,7 +33,7 @@ def draw_light(face: Array, diagnosis: Diagnosis) -> bytes:
     ----------
     face : ndarray of shape (h, w), uint8
     diagnosis : Diagnosis
-        What :func:`lightproof.diagnosis.diagnose` found on it.
+        What :func:`lightproof.imaging.lighting.diagnose` found on it.
     """
     figure = sheet(860, 500)
     picture, beside = figure.subplots(1, 2, width_ratios=(10, 9))

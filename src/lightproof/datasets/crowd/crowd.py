@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lightproof.datasets.crowd.drawing import Shots, draw
-from lightproof.datasets.crowd.numbers import BELL, Keys, bells_of, keys_of
+from lightproof.datasets.crowd.random_fields import BELL, Keys, bells_of, keys_of
 from lightproof.datasets.crowd.sheet import (
     COMPONENTS,
     HEIGHT,
@@ -209,7 +209,7 @@ def _rays(lights: Floats) -> Floats:
     Sines are not the same to the last bit on all processors; rounded, they are.
     """
     # Only here: what reads the light off faces is not loaded with the data sets.
-    from lightproof.diagnosis import toward
+    from lightproof.imaging.lighting import toward
 
     return np.asarray(np.rint(toward(lights) * (-1, -1, 1) * 2**16) / 2**16, np.float32)
 

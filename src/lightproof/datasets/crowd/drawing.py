@@ -7,9 +7,9 @@ from typing import Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from lightproof.compiled import compiled
+from lightproof.core.jit import compiled
 from lightproof.datasets.crowd.lighting import put_grey, put_horizon, put_lit
-from lightproof.datasets.crowd.numbers import Keys, add_grain, put_doubled, scrambled
+from lightproof.datasets.crowd.random_fields import Keys, add_grain, put_doubled, scrambled
 from lightproof.datasets.crowd.sheet import HEIGHT, NODES, PIXELS, RELIEF, SPACING, WIDTH, Looks, Sheet
 from lightproof.datasets.synthetic import ELECTRONS_PER_GRAY, READ_NOISE_GRAY
 from lightproof.types import Floats

@@ -6,7 +6,7 @@ from typing import Final
 
 import numpy as np
 
-from lightproof.compiled import compiled
+from lightproof.core.jit import compiled
 from lightproof.datasets.crowd.sheet import COVER, HEIGHT, RELIEF, WIDTH, Looks, Sheet
 from lightproof.datasets.synthetic import GRAY_PER_RADIANCE
 from lightproof.types import Floats

@@ -16,8 +16,8 @@ from typing import Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from lightproof.datasets.crowd.numbers import BELL
-from lightproof.pixels import read_grey
+from lightproof.datasets.crowd.random_fields import BELL
+from lightproof.imaging.decode import read_grey
 from lightproof.types import Floats, Ints
 
 HEIGHT: Final = 96

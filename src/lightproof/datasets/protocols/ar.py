@@ -6,7 +6,7 @@ from typing import Final
 
 import numpy as np
 
-from lightproof.datasets.base import FaceSet
+from lightproof.datasets.face_set import FaceSet
 from lightproof.datasets.protocols.rule import Protocol, Split
 
 AR_GALLERY: Final = ("1", "14")

@@ -6,7 +6,7 @@ from typing import Final
 
 import numpy as np
 
-from lightproof.datasets.base import FaceSet
+from lightproof.datasets.face_set import FaceSet
 from lightproof.datasets.protocols.rule import Protocol, Split
 from lightproof.errors import BadParameter
 from lightproof.types import is_whole

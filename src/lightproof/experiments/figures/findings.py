@@ -7,12 +7,12 @@ from typing import Any, Final, Protocol
 
 import numpy as np
 
-from lightproof.datasets.base import FaceSet
+from lightproof.core.images import Images, bring_to_size
+from lightproof.datasets.face_set import FaceSet
 from lightproof.datasets.protocols import YALE_LIGHTS, Split
 from lightproof.experiments.figures.patches import grey
 from lightproof.experiments.figures.picture import Picture, source_of
-from lightproof.images import Images, bring_to_size
-from lightproof.patches import PatchGrid
+from lightproof.method.patches import PatchGrid
 from lightproof.plots import accuracy_by_light, decision_maps
 from lightproof.types import Array, Floats, Ints
 

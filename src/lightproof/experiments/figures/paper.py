@@ -7,15 +7,15 @@ from typing import Final
 
 import numpy as np
 
-from lightproof.datasets.base import FaceSet
+from lightproof.datasets.face_set import FaceSet
 from lightproof.datasets.protocols import Split
 from lightproof.experiments.figures.patches import SIZE, patch_clouds, patch_of, patch_relit, seen, telling_patch
 from lightproof.experiments.figures.photos import example_rows, photos_of_one
 from lightproof.experiments.figures.picture import Picture, source_of
-from lightproof.patches import PatchGrid
+from lightproof.method.patches import PatchGrid
+from lightproof.method.presets import PRESETS
+from lightproof.method.transform import projection_angles
 from lightproof.plots import clouds, examples, histograms, slices
-from lightproof.settings import PRESETS
-from lightproof.transform import projection_angles
 from lightproof.types import Array
 
 CLOUD_CELL: Final = 8

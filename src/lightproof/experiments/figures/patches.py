@@ -6,11 +6,11 @@ from typing import Final
 
 import numpy as np
 
-from lightproof.gradients import GRADIENTS
-from lightproof.images import bring_to_size
-from lightproof.patches import PatchGrid
+from lightproof.core.images import bring_to_size
+from lightproof.method.gradients import GRADIENTS
+from lightproof.method.patches import PatchGrid
+from lightproof.method.presets import PRESETS
 from lightproof.plots import Patch
-from lightproof.settings import PRESETS
 from lightproof.types import Array, Floats
 
 SIZE: Final[tuple[int, int]] = PRESETS["paper"]["size"]

@@ -6,7 +6,7 @@ from typing import Final
 
 import numpy as np
 
-from lightproof.datasets.base import FaceSet
+from lightproof.datasets.face_set import FaceSet
 from lightproof.datasets.protocols import Split
 from lightproof.types import Array, Ints
 

@@ -6,7 +6,7 @@ import base64
 from dataclasses import dataclass
 from typing import Final, Self
 
-from lightproof.datasets.base import FaceSet
+from lightproof.datasets.face_set import FaceSet
 
 SOURCES: Final = {
     "yale": "Extended Yale B",

@@ -1,0 +1,1 @@
+"""What knows nothing of faces: arrays, files, threads, processes and machines."""

@@ -1,0 +1,305 @@
+"""The same work on many machines: the workers of a Dask scheduler.
+
+Dask moves Python objects between the machines, as pickles: it is for a network of machines that trust each other.
+"""
+
+from __future__ import annotations
+
+import logging
+import re
+import socket
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
+from typing import TYPE_CHECKING, Any, Final, Self, cast
+
+from lightproof.core.cluster_worker import Parcel, check_facts, facts, on_worker
+from lightproof.core.executors import Crew, P, Processes, R, Task
+from lightproof.errors import BadCluster, BadParameter, MissingExtra
+from lightproof.types import is_whole
+
+if TYPE_CHECKING:
+    from distributed import Client, Future
+
+CONNECTING: Final = 10.0
+"""Seconds for the scheduler to answer."""
+
+LONGEST_GREETING: Final = 2**20
+"""Bytes; Dask's own has some hundred."""
+
+PATIENCE: Final = 60.0
+"""Seconds to wait where there is no worker: one that died may be started again."""
+
+LISTENING: Final = 1.0
+"""Seconds after which it is looked whether anything is finished, though nobody said so."""
+
+COUNTED: Final = 5.0
+"""Seconds after which it is asked again how many workers there are."""
+
+IN_STORE: Final = 2
+"""Pieces that wait for each thread of the workers, beside the one in work."""
+
+IN_A_ROW: Final = 3
+"""Parts of one piece that kill their workers before it is clear that it is not their fault."""
+
+ADDRESS: Final = "an address such as tcp://host:8786 or tls://host:8786"
+
+GOES_ON: Final = "what is finished is kept, and the same call goes on"
+
+
+def crew_of(owner: str, jobs: int, cluster: str | Cluster | None) -> AbstractContextManager[Crew]:
+    """Find who does the work: processes of this machine, or a cluster.
+
+    Parameters
+    ----------
+    owner : str
+        Who asks, for the message.
+    jobs : int
+        Processes; -1 is one for each core.
+    cluster : str or Cluster, optional
+        An address; then ``jobs`` must be -1. What is connected already stays so.
+    """
+    if jobs != -1 and not is_whole(jobs, 1):
+        raise BadParameter(owner, "jobs", "a whole number of at least 1, or -1 for one each core", jobs)
+    if cluster is None:
+        return nullcontext(Processes(jobs))
+    if jobs != -1:
+        raise BadParameter(owner, "jobs", "left out where there is a cluster: it has its own processes", jobs)
+    return nullcontext(cluster) if isinstance(cluster, Cluster) else Cluster(cluster)
+
+
+class Cluster:
+    """The workers of a scheduler, as a crew; connected while it is used in a ``with``.
+
+    Parameters
+    ----------
+    address : str
+        Of the scheduler: ``tcp://host:8786``, or ``tls://host:8786`` with certificates from Dask's configuration.
+    patience : float
+        Seconds to wait where there is no worker.
+    """
+
+    def __init__(self, address: str, patience: float = PATIENCE) -> None:
+        if not isinstance(address, str) or not re.fullmatch(r"(tcp|tls|ws|wss|ucx)://\S+:\d+", address):
+            raise BadParameter("Cluster", "address", ADDRESS, address)
+        self.address, self.patience = address, patience
+        self._flying: set[Future] = set()
+        self._bell = threading.Event()
+        self._ahead, self._counted = 0, 0.0
+
+    def __enter__(self) -> Self:
+        with ExitStack() as stack:
+            stack.enter_context(_quiet())
+            self._client = stack.enter_context(self._connected())
+            self._check_workers()
+            self._open = stack.pop_all()
+        return self
+
+    def __exit__(self, *problem: object) -> None:
+        self._flying.clear()
+        self._open.close()
+
+    @contextmanager
+    def _connected(self) -> Iterator[Client]:
+        try:
+            from distributed import Client
+        except ModuleNotFoundError as missing:
+            raise MissingExtra(f"For a cluster lightproof needs the package {missing.name}", "cluster") from None
+        try:
+            _check_answer(self.address)
+            client = Client(self.address, timeout=CONNECTING, set_as_default=False)
+        except (OSError, ValueError, TypeError, RuntimeError) as problem:
+            raise BadCluster(self.address, "the address of a Dask scheduler", _said(problem)) from None
+        try:
+            yield client
+        finally:
+            client.close(timeout=1)
+
+    def _check_workers(self) -> None:
+        """Refuse workers that would make something else of the same photos, before there is any work."""
+        self.wait_for_workers()
+        told = self._client.run(facts, on_error="return")
+        for worker, theirs in told.items():
+            if isinstance(theirs, BaseException):
+                raise BadCluster(f"Worker {worker}", "one with the same lightproof as here", _said(theirs))
+            check_facts(worker, theirs, facts())
+        # Past the scheduler, which would have to read and write everything once more.
+        self._client.direct_to_workers = all(map(_is_near, told))
+
+    @property
+    def n_threads(self) -> int:
+        """How many threads the workers have now, all together."""
+        return max(1, int(self._client.scheduler_info(n_workers=0)["total_threads"]))
+
+    def wait_for_workers(self, count: int = 1) -> None:
+        """Wait until there are so many workers, as long as patience lasts."""
+        try:
+            self._client.wait_for_workers(count, timeout=self.patience)
+        except TimeoutError:
+            how = f"start some with: dask worker {self.address} --nthreads 1"
+            legal, got = ("workers", "none") if count == 1 else (f"{count} workers", "fewer")
+            got = f"{got} in {self.patience:g} seconds ({how})"
+            raise BadCluster(f"Scheduler {self.address}", f"one with {legal}", got) from None
+        except OSError:
+            raise self._gone() from None
+
+    def each(
+        self, task: Task[P, R], pieces: Iterable[P], total: int, *, light: bool = False, ordered: bool = True
+    ) -> Iterator[R]:
+        """See :meth:`lightproof.core.executors.Crew.each`; a part that kills every worker it is given to is lost."""
+        from distributed import KilledWorker
+
+        source = iter(pieces)
+        mine: dict[Future, P] = {}
+        try:
+            while True:
+                self._send_ahead(task.do, source, mine, light)
+                if not mine:
+                    return
+                future = self._next_of(mine, ordered)
+                piece = mine.pop(future)
+                try:
+                    result = self._result(future)
+                except KilledWorker:
+                    yield from self._one_by_one(task, piece)
+                else:
+                    yield result
+        finally:
+            self._flying -= mine.keys()
+
+    def made(self, function: Callable[..., R], *arguments: Any) -> R:
+        """See :meth:`lightproof.core.executors.Crew.made`; whatever is lost with a worker is made again by another."""
+        import dask
+
+        with dask.config.set({"distributed.admin.large-graph-warning-threshold": "1 TB"}):
+            return cast(R, self._submit(function, *arguments))
+
+    def _submit(self, function: Callable[..., Any], *arguments: Any, light: bool = False) -> Future:
+        try:
+            return self._client.submit(function, *arguments, pure=False, priority=int(light))
+        except Exception:
+            if self._client.status == "running":
+                raise
+            raise self._gone() from None
+
+    def _send(self, do: Callable[[P], Any], piece: P, light: bool) -> Future:
+        future = self._submit(on_worker, Parcel(do, facts()), _sent(piece), light=light)
+        future.add_done_callback(lambda _: self._bell.set())
+        self._flying.add(future)
+        return future
+
+    def _send_ahead(self, do: Callable[[P], Any], source: Iterator[P], mine: dict[Future, P], light: bool) -> None:
+        """Keep every thread of the workers busy, and some pieces waiting."""
+        if time.monotonic() - self._counted > COUNTED:
+            self._ahead, self._counted = (1 + IN_STORE) * self.n_threads + 2, time.monotonic()
+        while len(mine) < self._ahead:
+            try:
+                piece = next(source)
+            except StopIteration:
+                return
+            mine[self._send(do, piece, light)] = piece
+
+    def _next_of(self, mine: Iterable[Future], ordered: bool) -> Future:
+        first = next(iter(mine))
+        if ordered:
+            self._wait_until(first.done)
+            return first
+        self._wait_until(lambda: any(future.done() for future in mine))
+        return next(future for future in mine if future.done())
+
+    def _wait_until(self, finished: Callable[[], bool]) -> None:
+        quiet_since = time.monotonic()
+        while not finished():
+            # A result that is lost with its worker and made again does not ring a second time.
+            if self._bell.wait(min(self.patience, LISTENING)):
+                self._bell.clear()
+                quiet_since = time.monotonic()
+            elif time.monotonic() - quiet_since >= self.patience:
+                self.wait_for_workers()
+                quiet_since = time.monotonic()
+
+    def _result(self, future: Future) -> Any:
+        from distributed import CancelledError
+        from distributed.comm import CommClosedError
+
+        self._flying.discard(future)
+        try:
+            return future.result()
+        except (CancelledError, CommClosedError):
+            raise self._gone() from None
+        except ImportError as problem:
+            raise BadCluster("Every worker", "one with the same lightproof as here", _said(problem)) from None
+
+    def _one_by_one(self, task: Task[P, R], piece: P) -> Iterator[R]:
+        """Do a piece part by part, each with nothing else in work, so that nobody else is blamed for its deaths."""
+        from distributed import KilledWorker
+
+        done: list[R] = []
+        fatal = 0
+        for part in task.parts(piece):
+            self._wait_until(lambda: all(future.done() for future in self._flying))
+            future = self._send(task.do, part, True)
+            self._next_of([future], ordered=True)
+            try:
+                done.append(self._result(future))
+            except KilledWorker as death:
+                fatal += 1
+                if fatal == len(done) + 1 == IN_A_ROW:
+                    got = f"ones that die over whatever they are given (the last one was {death.last_worker.address})"
+                    raise BadCluster("The workers", "able to do the work", f"{got}; {GOES_ON}") from None
+                done.append(task.lost(part, death.allowed_failures + 1))
+        yield from done
+
+    def _gone(self) -> BadCluster:
+        return BadCluster(f"Scheduler {self.address}", "there till the end", f"no connection to it; {GOES_ON}")
+
+
+@contextmanager
+def _quiet() -> Iterator[None]:
+    """Let Dask say nothing of its own while we are connected: what matters is one sentence of ours."""
+    loud = logging.getLogger("distributed")
+    before = loud.level
+    loud.setLevel(logging.CRITICAL + 1)
+    try:
+        yield
+    finally:
+        loud.setLevel(before)
+
+
+def _sent(piece: Any) -> Any:
+    """Pack a piece, unless it is a tuple with a promise in it."""
+    from distributed import Future
+
+    promises = isinstance(piece, tuple) and any(isinstance(part, Future) for part in piece)
+    return piece if promises else Parcel(piece)
+
+
+def _check_answer(address: str) -> None:
+    """Refuse what does not begin as Dask does, with a length of eight bytes: Dask would wait for ever."""
+    if address.startswith("tcp://"):
+        with _called(address, CONNECTING) as line:
+            head = line.recv(8)
+        if int.from_bytes(head, sys.byteorder) > LONGEST_GREETING or len(head) < 8:
+            raise OSError("somebody else there")
+
+
+def _is_near(worker: str) -> bool:
+    """Whether this machine can talk to a worker; in some networks only the scheduler can."""
+    try:
+        _called(worker, 1).close()
+    except (OSError, ValueError):
+        return False
+    return True
+
+
+def _called(address: str, timeout: float) -> socket.socket:
+    host, _, port = address.partition("://")[2].rpartition(":")
+    return socket.create_connection((host.strip("[]"), int(port)), timeout)
+
+
+def _said(problem: BaseException) -> str:
+    if isinstance(problem, OSError) and problem.strerror:
+        return problem.strerror
+    return " ".join(str(problem).split())[:200].rstrip(".") or type(problem).__name__

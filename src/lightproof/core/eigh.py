@@ -1,0 +1,192 @@
+"""Eigenvectors of thousands of small symmetric matrices at once, by Jacobi's rotations.
+
+LAPACK is called once a matrix, and for matrices of five rows that is mostly the call. Here one number of a few dozen
+matrices is one short array, and every rotation turns all of them. Nothing else goes into the result of a matrix than
+itself: it is the same to the last bit whoever stands beside.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Final
+
+import numpy as np
+
+from lightproof.core.jit import compiled, written_out
+from lightproof.types import Array, Floats
+
+SWEEPS: Final = 4
+"""Rounds over all pairs of rows; in the end each takes a number beside the diagonal to about its square."""
+
+FEW: Final = 5
+"""Rows, those of a photo and its copies, up to which so many rounds settle nearly all matrices; more take one more."""
+
+AT_A_TIME: Final = 16
+"""Numbers that a processor works on in one go."""
+
+
+def inner_products(samples: Floats) -> Floats:
+    """Multiply all samples with each other.
+
+    Parameters
+    ----------
+    samples : ndarray of shape (b, L, D, K)
+
+    Returns
+    -------
+    ndarray of shape (b, L, L, K)
+    """
+    b, L, _, K = samples.shape
+    out = np.zeros((b, L, L, K), samples.dtype)
+    _put_inner_products(samples, out)
+    return out
+
+
+@compiled
+def _put_inner_products(samples: Floats, out: Floats) -> None:
+    b, L, D, K = samples.shape
+    for person in range(b):
+        for i in range(L):
+            for j in range(i, L):
+                place, mirrored = out[person, i, j], out[person, j, i]
+                for d in range(D):
+                    one, other = samples[person, i, d], samples[person, j, d]
+                    for k in range(K):
+                        place[k] += one[k] * other[k]
+                for k in range(K):
+                    mirrored[k] = place[k]
+
+
+def symmetric_eigen(matrices: Floats, r: int) -> tuple[Floats, Floats, Floats]:
+    """Find the largest eigenvalues and their vectors.
+
+    Parameters
+    ----------
+    matrices : ndarray of shape (b, L, L, K)
+        Matrices of trace 1, or 0. Only what is on and above the diagonal is read; all of it is changed.
+    r : int
+        How many, at most L.
+
+    Returns
+    -------
+    values : ndarray of shape (b, r, K)
+        The largest first.
+    vectors : ndarray of shape (b, r, L, K)
+        ``vectors[:, i]`` belongs to ``values[:, i]``.
+    beside : ndarray of shape (b, K)
+        The largest number that is left beside the diagonal.
+    """
+    b, L, _, K = matrices.shape
+    values, vectors = np.empty((b, r, K), matrices.dtype), np.empty((b, r, L, K), matrices.dtype)
+    beside = np.zeros((b, K), matrices.dtype)
+    _put_eigen(matrices, SWEEPS + (L > FEW), AT_A_TIME, values, vectors, beside)
+    return values, vectors, beside
+
+
+@compiled
+def _put_eigen(matrices: Floats, sweeps: int, at_a_time: int, values: Floats, vectors: Floats, beside: Floats) -> None:
+    b, L, _, K = matrices.shape
+    # Some matrices of zeros are turned too: then none of the others is left over, to be turned alone.
+    width = (K + at_a_time - 1) // at_a_time * at_a_time
+    entry, vector = np.zeros((L, L, width), matrices.dtype), np.empty((L, L, width), matrices.dtype)
+    for person in range(b):
+        for i in range(L):
+            for j in range(i, L):
+                place, given = entry[i, j], matrices[person, i, j]
+                for k in range(K):
+                    place[k] = given[k]
+        _make_diagonal(entry, vector, sweeps)
+        _put_largest(entry, vector, values[person], vectors[person])
+        _put_beside(entry, beside[person])
+
+
+@compiled
+def _make_diagonal(entry: Floats, vector: Floats, sweeps: int) -> None:
+    """Turn K matrices until they are diagonal, of which only what is not below it is looked at, (L, L, K).
+
+    Row i of ``vector``, (L, L, K), becomes the vector that belongs to entry i of the diagonal.
+    """
+    L, _, K = entry.shape
+    vector[...] = 0
+    for i in range(L):
+        vector[i, i] = 1
+    cosine, sine = np.empty(K, entry.dtype), np.empty(K, entry.dtype)
+    for _ in range(sweeps):
+        for p in range(L - 1):
+            for q in range(p + 1, L):
+                _choose_turn(entry[p, p], entry[q, q], entry[p, q], cosine, sine)
+                for i in range(L):
+                    if i not in (p, q):
+                        _turn(entry[min(i, p), max(i, p)], entry[min(i, q), max(i, q)], cosine, sine)
+                    _turn(vector[p, i], vector[q, i], cosine, sine)
+
+
+@written_out
+def _choose_turn(first: Floats, second: Floats, between: Floats, cosine: Floats, sine: Floats) -> None:
+    r"""Take the smaller angle that makes ``between`` 0, and make it so.
+
+    With d = second - first and t = 2 between, its tangent is :math:`t / (d \pm \sqrt{d^2 + t^2})`.
+    """
+    nothing, one = cosine.dtype.type(0), cosine.dtype.type(1)
+    tiny = cosine.dtype.type(np.finfo(cosine.dtype).tiny)
+    little = cosine.dtype.type(np.finfo(cosine.dtype).eps ** 2)
+    for k in range(len(cosine)):
+        # What is next to nothing is nothing: processors are slow with numbers that hardly are any.
+        twice = between[k] + between[k] if abs(between[k]) > little else nothing
+        apart = second[k] - first[k]
+        root = math.copysign(math.sqrt(apart * apart + twice * twice), apart)
+        tangent = twice / (apart + root + tiny)  # not 0 / 0 where there is nothing to turn
+        cosine[k] = one / math.sqrt(one + tangent * tangent)
+        sine[k] = tangent * cosine[k]
+        first[k] -= tangent * between[k]
+        second[k] += tangent * between[k]
+        between[k] = 0
+
+
+@written_out
+def _turn(one: Floats, other: Floats, cosine: Floats, sine: Floats) -> None:
+    for k in range(len(cosine)):
+        before = one[k]
+        one[k] = cosine[k] * before - sine[k] * other[k]
+        other[k] = sine[k] * before + cosine[k] * other[k]
+
+
+@compiled
+def _put_largest(entry: Floats, vector: Floats, values: Floats, vectors: Floats) -> None:
+    """Put the largest numbers of the diagonal, in order, and their vectors into ``values`` and ``vectors``.
+
+    Each number is counted how many come before it. That is more work than to look for the largest, but the same for all
+    matrices, so it is done for many at a time.
+    """
+    L, K = len(entry), values.shape[1]
+    before = np.zeros((L, K), np.int32)
+    values[...] = 0
+    vectors[...] = 0
+    for i in range(L):
+        count, number = before[i], entry[i, i]
+        for j in range(L):
+            other, earlier = entry[j, j], j < i
+            for k in range(K):
+                count[k] += other[k] > number[k] or (earlier and other[k] == number[k])
+        for place in range(len(values)):
+            _add_where(count, place, number, values[place])
+            for j in range(L):
+                _add_where(count, place, vector[i, j], vectors[place, j])
+
+
+@compiled
+def _add_where(count: Array, wanted: int, numbers: Floats, out: Floats) -> None:
+    place, none = np.int32(wanted), out.dtype.type(0)
+    for k in range(len(out)):
+        number = numbers[k]
+        out[k] += number if count[k] == place else none
+
+
+@compiled
+def _put_beside(entry: Floats, beside: Floats) -> None:
+    for i in range(len(entry)):
+        for j in range(i + 1, len(entry)):
+            number = entry[i, j]
+            for k in range(len(beside)):
+                one, other = abs(number[k]), beside[k]
+                beside[k] = one if one > other else other

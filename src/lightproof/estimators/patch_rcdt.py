@@ -1,0 +1,129 @@
+"""PatchRCDT: a describer of images as scikit-learn's transformers are."""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+from sklearn.base import BaseEstimator, TransformerMixin
+
+from lightproof.core.images import Images
+from lightproof.estimators.not_fitted import NotFitted
+from lightproof.method.presets import check_settings, plain
+from lightproof.method.rcdt import Describer, check_for
+from lightproof.types import Floats
+
+
+class PatchRCDT(TransformerMixin, BaseEstimator, Describer):
+    """Sorted projections of the gradients of each patch.
+
+    Every image becomes one row: patch after patch, in each patch the sorted projections on every angle. A change of
+    light ``alpha I + beta + b.x`` inside a patch scales its part of the row and adds a combination of
+    ``translation_``.
+
+    Parameters
+    ----------
+    size : (int, int) or "as-is", default=(64, 64)
+        Rows and columns every image is brought to. ``"as-is"`` keeps the size, which must then be the same for all.
+    smoothing : {"float", "8-bit"}, default="float"
+        How a picture is smoothed before it shrinks; see :func:`lightproof.core.images.bring_to_size`.
+    light : {"none", "log", "tan-triggs"}, default="none"
+        What is done against the light before anything else.
+    gradient : {"sobel", "central"}, default="sobel"
+    cell : int, default=4
+        Side of a patch in pixels. Small patches obey the light model better, large ones forgive misalignment.
+    overlap : int, default=1
+        Pixels that neighboring patches share, 0 to ``cell - 1``. More overlap costs time and gains accuracy.
+    n_angles : int, default=4
+        Number of projections.
+    angle_scheme : {"authors", "uniform"}, default="authors"
+        See :func:`lightproof.method.transform.projection_angles`.
+    detail : int or "all", default="all"
+        Numbers that describe a sorted projection: ``"all"`` keeps its points, an int that many cosines of it, which
+        hold nearly as much; see :func:`lightproof.method.transform.cosines`.
+    dtype : {"float32", "float64"}, default="float32"
+
+    Attributes
+    ----------
+    grid_ : PatchGrid
+    angles_ : ndarray of shape (m,)
+    translation_ : ndarray of shape (2, m * N), or of length 0
+        The translation vectors, flattened like a patch. The cosines leave nothing of them.
+
+    Examples
+    --------
+    >>> from lightproof.datasets import make_relit_faces
+    >>> faces = make_relit_faces(n_subjects=2, lights=[(0, 0), (50, 0)], size=(64, 56))
+    >>> PatchRCDT(size="as-is").fit_transform(faces.images).shape
+    (4, 24192)
+    """
+
+    def __init__(
+        self,
+        *,
+        size: Any = (64, 64),
+        smoothing: str = "float",
+        light: str = "none",
+        gradient: str = "sobel",
+        cell: int = 4,
+        overlap: int = 1,
+        n_angles: int = 4,
+        angle_scheme: str = "authors",
+        detail: Any = "all",
+        dtype: str = "float32",
+    ) -> None:
+        self.size = size
+        self.smoothing = smoothing
+        self.light = light
+        self.gradient = gradient
+        self.cell = cell
+        self.overlap = overlap
+        self.n_angles = n_angles
+        self.angle_scheme = angle_scheme
+        self.detail = detail
+        self.dtype = dtype
+
+    def fit(self, X: Images, y: Any = None) -> Self:
+        """Lay the grid of patches over the images; nothing is learned from them.
+
+        Parameters
+        ----------
+        X : ndarray of shape (n, h, w) or list of ndarray of shape (h, w)
+        y : ignored
+        """
+        check_settings(type(self).__name__, self.get_params())
+        images = check_for(X, self.get_params())
+        return self.lay_grid(images[0].shape if self.size == "as-is" else self.size)
+
+    def lay_grid(self, shape: tuple[int, ...]) -> Self:
+        """Prepare for images that are brought to ``shape``."""
+        # Parameters set after this wait for the next fit.
+        self.prepare(plain(self.get_params()), shape)
+        return self
+
+    def transform(self, X: Images) -> Floats:
+        """Compute the features.
+
+        Parameters
+        ----------
+        X : ndarray of shape (n, h, w) or list of ndarray of shape (h, w)
+
+        Returns
+        -------
+        ndarray of shape (n, K * D)
+        """
+        vectors = self.patch_vectors(X)
+        return vectors.reshape(len(vectors), -1)
+
+    def check(self, X: Images) -> Images:
+        """Refuse what :meth:`fit` did not prepare for; return the images, whose pixels are still as they came."""
+        if not self.__sklearn_is_fitted__():
+            raise NotFitted(type(self).__name__, "transform")
+        return super().check(X)
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "grid_")
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.three_d_array, tags.input_tags.two_d_array = True, False
+        return tags

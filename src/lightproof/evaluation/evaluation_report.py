@@ -1,0 +1,209 @@
+"""The report of an evaluation: tables for the terminal, and a page with curves and the worst mistakes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+from html import escape
+
+from lightproof.datasets.file_readers import count
+from lightproof.evaluation.evaluator import Evaluation
+from lightproof.evaluation.light_groups import LIGHTS
+from lightproof.evaluation.mistakes import KINDS, Mistake
+from lightproof.evaluation.rates_by_light import Figure
+from lightproof.experiments.page import image, page, table
+from lightproof.experiments.tables import TextTable
+from lightproof.plots import Line, det_chart, open_set_chart, png_of, rank_chart, roc_chart
+from lightproof.types import Array
+
+ABSENT = "-"
+
+_SIDE_BY_SIDE = "display:grid;gap:1.2rem;grid-template-columns:repeat(auto-fit,minmax(min(24rem,100%),1fr))"
+_CARDS = "display:grid;gap:1.6rem 2rem;grid-template-columns:repeat(auto-fill,minmax(min(24rem,100%),1fr))"
+_THREE = "display:grid;gap:.4rem;grid-template-columns:repeat(3,1fr);margin-bottom:.4rem"
+
+
+def evaluation_tables(found: Evaluation) -> list[TextTable]:
+    """Every figure, in tables: with everybody enrolled, then among strangers for each rate."""
+    return [_dashes_told(shown) for shown in (_closed_table(found), *(_open_table(found, far) for far in found.fars))]
+
+
+def setting(found: Evaluation) -> str:
+    """Say in a sentence or two what was tried."""
+    start = f"{count(found.n_photos, 'photo')} of {count(found.n_people, 'person', 'people')}; enrolled: {found.source}"
+    if found.draws > 1:
+        start += f", drawn {found.draws} times"
+    if not found.stranger_questions:
+        return f"{start}. There are no strangers among the photos."
+    if found.figure("rank-1") is None:
+        return f"{start}. There are only strangers among the photos."
+    enrolled, strangers = (count(number, "person", "people") for number in (found.n_enrolled, found.n_strangers))
+    return f"{start}. Among strangers: {enrolled} enrolled, {strangers} left out."
+
+
+def summary(found: Evaluation) -> list[str]:
+    """Say the main figures in words."""
+    said = []
+    named, far = found.figure("rank-1"), found.fars[0]
+    if named is not None:
+        said.append(f"{_percent(named)} of the photos are named correctly where everybody is enrolled.")
+    passed, hit = (found.figure(measure, "all", "used", far) for measure in ("strangers accepted", "found"))
+    does = [f"lets in {_percent(passed)}"] if passed else []
+    does += [f"finds {_percent(hit)} of the photos of its people"] if hit else []
+    if does:
+        said.append(f"Meant to let in {_share(far)} of strangers, a gallery {', and '.join(does)}.")
+    if passed is not None and passed.low is not None and passed.low > far:
+        said.append(
+            "More strangers get in than are meant to. Enroll photos in even light: the same hard light makes people "
+            "alike."
+        )
+    return said
+
+
+def evaluation_page(found: Evaluation, title: str) -> str:
+    """Write the report: one page that needs nothing else."""
+    body = [
+        f"<h1>{escape(title)}</h1>",
+        f"<p class=lead>{escape(setting(found))}</p>",
+        f"<p>{escape(' '.join(summary(found)))}</p>",
+        *(
+            f"<h2>{escape(shown.title)}</h2>{table(shown, strong=[LIGHTS['all']])}"
+            for shown in evaluation_tables(found)
+        ),
+        "<h2>Curves</h2>",
+        f'<div style="{_SIDE_BY_SIDE}">{"".join(_curves(found)) or "<p>There is nothing to draw.</p>"}</div>',
+        "<h2>The worst mistakes</h2>",
+        *_mistakes(found),
+    ]
+    return page(title, body)
+
+
+def _closed_table(found: Evaluation) -> TextTable:
+    head = ["light", "photos", "named", "1:1 error"]
+    lines = []
+    for light in found.curves:
+        named, error = found.figure("rank-1", light), found.figure("equal error", light)
+        if named is not None or light == "all":
+            lines.append([LIGHTS[light], str(named.photos if named else 0), _cell(named), _cell(error)])
+    note = (
+        "Named: the best match is the right person, %. 1:1 error: two photos compared, where as many of different "
+        "people are accepted as of the same person refused, %. In brackets: 95 % intervals, with people drawn again "
+        "and not photos."
+    )
+    return TextTable("Everybody is enrolled", head, lines, note)
+
+
+def _open_table(found: Evaluation, far: float) -> TextTable:
+    head = ["light", "found", "misnamed", "strangers accepted", "found, best threshold"]
+    lines = []
+    for light in found.curves:
+        used = [found.figure(m, light, "used", far) for m in ("found", "misnamed", "strangers accepted")]
+        if any(used) or light == "all":
+            lines.append([LIGHTS[light], *map(_cell, used), _cell(found.figure("found", light, "measured", far))])
+    note = (
+        f"At the threshold that a gallery uses, meant to let in {_share(far)} of strangers. Found: enrolled, accepted "
+        "and rightly named, %. Misnamed: enrolled, and taken for somebody else. Best threshold: the one that lets in "
+        f"{_share(far)} of these very strangers, which nobody knows beforehand."
+    )
+    if 0 < far * found.stranger_questions < 1:
+        note += (
+            f" Strangers were asked about {count(found.stranger_questions, 'time')}, too few to measure this rate: "
+            "the best threshold lets in none of them."
+        )
+    return TextTable(f"Among strangers, {_share(far)} of whom may pass", head, lines, note)
+
+
+def _dashes_told(shown: TextTable) -> TextTable:
+    """Say what a dash means, where there is one."""
+    if not any(ABSENT in line for line in shown.lines):
+        return shown
+    return replace(shown, note=f"{shown.note} A dash: not available, since there was nothing to ask.")
+
+
+def _share(far: float) -> str:
+    return f"{100 * far:g} %"
+
+
+def _percent(figure: Figure) -> str:
+    return f"{100 * figure.value:.1f} %"
+
+
+def _cell(figure: Figure | None) -> str:
+    if figure is None:
+        return ABSENT
+    if figure.low is None or figure.high is None:
+        return f"{100 * figure.value:.1f}"
+    return f"{100 * figure.value:.1f} [{100 * figure.low:.1f}, {100 * figure.high:.1f}]"
+
+
+def _curves(found: Evaluation) -> Iterator[str]:
+    ranks = {LIGHTS[light]: curves.cmc for light, curves in found.curves.items() if curves.cmc is not None}
+    pairs = {
+        LIGHTS[light]: Line(curves.pairs.far, curves.pairs.frr)
+        for light, curves in found.curves.items()
+        if curves.pairs is not None
+    }
+    strangers = {
+        LIGHTS[light]: Line(curves.strangers.far, curves.strangers.frr, _marks(found) if light == "all" else ())
+        for light, curves in found.curves.items()
+        if curves.strangers is not None
+    }
+    if ranks:
+        yield _chart(rank_chart(ranks), "Rank", "The right person among the best few; everybody is enrolled.")
+    if strangers:
+        caption = "Found among strangers, at every threshold. The points are the thresholds that a gallery uses."
+        yield _chart(open_set_chart(strangers), "Strangers", caption)
+    if pairs:
+        yield _chart(roc_chart(pairs), "ROC", "Two photos compared: same person accepted, different people accepted.")
+        caption = "The same as errors, on axes of normal deviates. On the thin line both errors are equal."
+        yield _chart(det_chart(pairs), "DET", caption)
+
+
+def _marks(found: Evaluation) -> tuple[tuple[float, float], ...]:
+    used = [[found.figure(m, "all", "used", far) for m in ("strangers accepted", "found")] for far in found.fars]
+    return tuple((passed.value, 1 - named.value) for passed, named in used if passed and named)
+
+
+def _chart(png: bytes, title: str, caption: str) -> str:
+    return _captioned(image(png, title, "chart"), f"<b>{escape(title)}.</b> {escape(caption)}")
+
+
+def _mistakes(found: Evaluation) -> Iterator[str]:
+    if not found.mistakes:
+        yield "<p>There is none to show.</p>"
+        return
+    yield (
+        f"<p>At the threshold that a gallery uses for {_share(found.fars[0])} of strangers. From left to right: the "
+        "photo asked about, the best match, the right person. A score of 0.33 means that one in a hundred strangers "
+        "would do as well, 0.5 one in a thousand, 1 one in a million or fewer.</p>"
+    )
+    for kind, words in KINDS.items():
+        some = [mistake for mistake in found.mistakes if mistake.kind == kind]
+        if some:
+            yield f"<h3>{escape(kind.capitalize())}</h3><p class=note>{escape(words.capitalize())}.</p>"
+            yield f'<div style="{_CARDS}">{"".join(map(_card, some))}</div>'
+
+
+def _card(mistake: Mistake) -> str:
+    right = mistake.nearest == mistake.truth
+    shown: Iterable[tuple[Array | None, str]] = [
+        (mistake.face, "asked about"),
+        (mistake.nearest_face, f"{'the right one: ' if right else ''}{mistake.nearest}"),
+        (None if right else mistake.true_face, mistake.truth),
+    ]
+    if mistake.kind == "stranger accepted":
+        shown = list(shown)[:2]
+    faces = "".join(_face(face, words) for face, words in shown if face is not None)
+    who = f"shows {mistake.truth}" + (", not enrolled" if mistake.kind == "stranger accepted" else "")
+    return (
+        f'<div><div style="{_THREE}">{faces}</div><div class=note style="overflow-wrap:anywhere">'
+        f"{escape(mistake.file)} {escape(who)}; score {mistake.score:.2f}</div></div>"
+    )
+
+
+def _face(face: Array, words: str) -> str:
+    return _captioned(image(png_of(face), words), f'<span style="overflow-wrap:anywhere">{escape(words)}</span>')
+
+
+def _captioned(picture: str, caption: str) -> str:
+    return f"<figure class=face>{picture}<figcaption>{caption}</figcaption></figure>"

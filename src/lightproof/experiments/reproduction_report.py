@@ -1,0 +1,251 @@
+"""A reproduction written down: Markdown, CSV, JSON, figures, and one HTML page that needs nothing else."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import platform
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, fields
+from functools import cached_property
+from html import escape
+from typing import Final
+
+import numpy as np
+
+from lightproof.datasets.face_set import FaceSet
+from lightproof.datasets.protocols import Split
+from lightproof.estimators.recognizer import FaceRecognizer
+from lightproof.experiments.cache import (
+    FORMAT,
+    Cache,
+    digest_of_code,
+    digest_of_faces,
+    digest_of_lights,
+    library_versions,
+)
+from lightproof.experiments.comparison import all_tables
+from lightproof.experiments.end_to_end import Search, search_table
+from lightproof.experiments.figures import Picture, decision_figure, light_figure, paper_figures
+from lightproof.experiments.methods import METHODS
+from lightproof.experiments.page import page, plate, table
+from lightproof.experiments.plan import trials_of
+from lightproof.experiments.rows import Row, hits_by_photo, lines_of, rows_of
+from lightproof.experiments.runner import Result
+from lightproof.experiments.sets import PAPER_SETS
+from lightproof.experiments.tables import TextTable
+from lightproof.plots import Measured, compared
+
+TITLES: Final = {
+    "yale": "Extended Yale B",
+    "ar": "AR",
+    "cas-peal": "CAS-PEAL-R1",
+    "folder": "Your photos",
+    "rendered": "Rendered faces",
+}
+
+MAPPED: Final = ("weberface", "mslde", "gradientface", "log-dct", "log-hog", "lbp", "log-rcdt", "robust")
+"""The methods on the map of lights: no more than can be seen side by side."""
+
+COLUMNS: Final = [column.name for column in fields(Row)] + ["difference"]
+
+
+@dataclass(frozen=True, eq=False)
+class Chapter:
+    """One data set and everything that was run on it; where its faces were found and not given, what was found."""
+
+    dataset: str
+    faces: FaceSet
+    results: Sequence[Result]
+    search: Search | None = None
+
+    @property
+    def title(self) -> str:
+        """Return the name of the data set as people know it."""
+        return TITLES[self.dataset] + (", end to end" if self.search else "")
+
+    @cached_property
+    def rows(self) -> list[Row]:
+        """Return every figure."""
+        return [row for result in self.results for row in rows_of(result)]
+
+    @cached_property
+    def tables(self) -> list[TextTable]:
+        """Return every table."""
+        found = [search_table(self.search)] if self.search else []
+        return [*found, *all_tables(self.results, self.rows, self.faces.labels)]
+
+
+def reports(chapters: Sequence[Chapter], kept: Cache, command: str) -> Iterator[tuple[str, str | bytes]]:
+    """Write every report.
+
+    Parameters
+    ----------
+    chapters : sequence of Chapter
+    kept : Cache
+        Has the figures that were drawn before.
+    command : str
+        What to type to get the same again.
+
+    Yields
+    ------
+    (str, str or bytes)
+        Name of a file, and what is in it.
+    """
+    if not chapters:
+        return
+    rows = [row for chapter in chapters for row in chapter.rows]
+    yield "rows.json", json.dumps([row.as_dict() for row in rows], indent=1) + "\n"
+    yield "rows.csv", _csv(rows)
+    facts = _facts(chapters, command)
+    title = _title(chapters)
+    text, body = [f"# {title}\n\n{facts}\n"], []
+    for chapter in chapters:
+        about = _about(chapter)
+        text.append(f"## {chapter.title}\n\n{about}\n")
+        body.append(f"<h2 id={chapter.dataset}>{escape(chapter.title)}</h2><p>{escape(about)}</p>")
+        for shown in chapter.tables:
+            text.append(markdown(shown))
+            body.append(f"<h3>{escape(shown.title)}</h3>{table(shown, _ours())}")
+        for picture in _drawn(chapter, kept):
+            name = f"figures/{chapter.dataset}-{picture.name}.png"
+            yield name, picture.png
+            text.append(f"**{picture.title}.** {picture.caption}\n\n![{picture.title}]({name})\n")
+            body.append(plate(picture.png, picture.title, picture.caption))
+    yield "report.md", "\n".join(text)
+    lead = f"<h1>{escape(title)}</h1><p class=lead>{escape(facts)}</p>"
+    yield "report.html", page(f"lightproof: {title}", [lead, *body])
+
+
+def _title(chapters: Sequence[Chapter]) -> str:
+    of_the_paper = any(chapter.dataset in PAPER_SETS for chapter in chapters)
+    return "The paper's experiments, run again" if of_the_paper else "The paper's methods on other faces"
+
+
+def _drawn(chapter: Chapter, kept: Cache) -> list[Picture]:
+    """Return the figures of a data set, drawn anew only if anything about them changed; none of faces to be found."""
+    if chapter.search:
+        return []
+    facts = {
+        "format": FORMAT,
+        "versions": library_versions("matplotlib", "pillow"),
+        "code": digest_of_code((__name__,)),
+        "data": digest_of_faces(chapter.faces),
+        "lights": digest_of_lights(chapter.faces),
+        "dataset": chapter.dataset,
+        "figures": [row.as_dict() for row in chapter.rows if (row.table, row.frame) == ("main", "full")],
+        "answers": [result.outcome.plain()["hits"] for result in _mapped(chapter)],
+    }
+    found = kept.find(facts, lambda plain: [Picture.of(values) for values in plain])
+    if found is None:
+        found = list(figures_of(chapter))
+        kept.keep(facts, [picture.plain() for picture in found])
+    return found
+
+
+def figures_of(chapter: Chapter) -> Iterator[Picture]:
+    """Draw every figure of a data set."""
+    yield from _compared_figures(chapter)
+    split = _one_photo_each(chapter)
+    mapped = _light_map(chapter)
+    if mapped is not None:
+        yield mapped
+    recognizer = FaceRecognizer("authors", light="log")
+    recognizer.fit(chapter.faces.images[split.gallery], chapter.faces.labels[split.gallery])
+    yield decision_figure(recognizer, chapter.faces, split)
+    yield from paper_figures(chapter.faces, split)
+
+
+def markdown(shown: TextTable) -> str:
+    """Write a table as Markdown."""
+    lines = [f"**{shown.title}**", ""]
+    for i, cells in enumerate([shown.head, *shown.lines]):
+        lines.append("| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |")
+        if i == 0:
+            lines.append("| --- " * len(cells) + "|")
+    return "\n".join(lines) + (f"\n\n{shown.note}\n" if shown.note else "\n")
+
+
+def _compared_figures(chapter: Chapter) -> Iterator[Picture]:
+    lines = [line for line in lines_of(chapter.rows) if (line.whole.table, line.whole.frame) == ("main", "full")]
+    for test in dict.fromkeys(line.whole.test for line in lines):
+        panels: dict[str, list[Measured]] = {}
+        for line in lines:
+            if line.whole.test == test:
+                for row in line.subsets:
+                    mark = Measured(row.method, row.accuracy, row.low, row.high, row.published)
+                    panels.setdefault(f"subset {row.subset}", []).append(mark)
+        yield Picture(
+            f"compared-{test.lower().replace(' ', '-')}",
+            f"{chapter.title}, {test}" + (": ours and published" if any(line.farthest for line in lines) else ""),
+            "Each line is a method. The bar through our figure is Wilson's 95 % interval for the number of photos.",
+            compared(panels),
+        )
+
+
+def _light_map(chapter: Chapter) -> Picture | None:
+    chosen = _mapped(chapter)
+    if not chosen:
+        return None
+    asked = np.unique(np.concatenate([p for split in chosen[0].splits for p in split.probes.values()]))
+    right = {r.experiment.method.title: hits_by_photo(r, len(chapter.faces))[:, asked].mean(axis=0) for r in chosen}
+    return light_figure(chapter.faces, asked, right)
+
+
+def _mapped(chapter: Chapter) -> list[Result]:
+    """Choose what goes on the map of lights: the test with the fewest photos a person, where the light counts most."""
+    full = [r for r in chapter.results if (r.experiment.table, r.experiment.frame) == ("main", "full")]
+    return [r for r in full if r.experiment.test == full[-1].experiment.test and r.experiment.method.name in MAPPED]
+
+
+def _one_photo_each(chapter: Chapter) -> Split:
+    *_, (protocols, _) = trials_of(chapter.dataset, chapter.faces, one_gallery=True)
+    return protocols[0].split(chapter.faces)
+
+
+def _about(chapter: Chapter) -> str:
+    people = len(np.unique(chapter.faces.labels))
+    n_skipped = len(chapter.faces.skipped)
+    left_out = f", {n_skipped} file{'s' * (n_skipped > 1)} left out" if n_skipped else ""
+    said = f"{people} people, {len(chapter.faces)} photos{left_out}."
+    seen: dict[tuple[str, str], Split] = {}
+    for result in chapter.results:
+        if result.experiment.table == "main":
+            seen.setdefault((result.experiment.test, _enrolled(result)), result.splits[0])
+    for (test, enrolled), split in seen.items():
+        counts = ", ".join(f"{len(probes)} in subset {subset}" for subset, probes in split.probes.items())
+        said += f" {test}: {enrolled} enrolled, to name {counts}."
+    return said
+
+
+def _enrolled(result: Result) -> str:
+    """Say what is enrolled, in words that can stand in a sentence."""
+    gallery, galleries = result.experiment.gallery, len(result.splits)
+    if galleries > 1:
+        return f"one photo a person, {galleries} galleries in turn,"
+    return "one photo a person, that of the released code," if gallery == "authors" else gallery
+
+
+def _facts(chapters: Sequence[Chapter], command: str) -> str:
+    deep = any(r.experiment.method.kind == "network" for chapter in chapters for r in chapter.results)
+    found = any(chapter.search for chapter in chapters)
+    versions = library_versions(
+        *(("torch", "pytorchcv") if deep else ()), *(("ai-edge-litert", "ogm-vision") if found else ())
+    )
+    named = ", ".join(f"{name} {version}" for name, version in versions.items())
+    own = any(r.experiment.table == "own lights" for chapter in chapters for r in chapter.results)
+    seeds = "Seeds are 0; lights of people's own are drawn with seeds 11 to 21." if own else "All seeds are 0."
+    return f"Made by: {command}. Versions: {named}, Python {platform.python_version()}. {seeds}"
+
+
+def _ours() -> list[str]:
+    return [method.title for method in METHODS.values() if method.kind == "ours"]
+
+
+def _csv(rows: Sequence[Row]) -> str:
+    out = io.StringIO()
+    writer = csv.DictWriter(out, COLUMNS, lineterminator="\n")
+    writer.writeheader()
+    writer.writerows({**row.as_dict(), "difference": row.difference} for row in rows)
+    return out.getvalue()

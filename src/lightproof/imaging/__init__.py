@@ -1,0 +1,1 @@
+"""From image files to upright faces, and what the light does to them."""

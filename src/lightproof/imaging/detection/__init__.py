@@ -1,0 +1,30 @@
+"""Photo -> the face, upright, cropped and of one size."""
+
+from lightproof.imaging.detection.detector import LOOKS, Face, cut, find_faces
+from lightproof.imaging.detection.eye_alignment import (
+    EYE_COLUMN,
+    EYE_ROW,
+    FACE_SIZE,
+    align_by_eyes,
+    check_size,
+    jitter_by_eyes,
+)
+from lightproof.imaging.detection.portraits import File, Portrait, pictures_of, read_portrait, read_portraits
+
+__all__ = [
+    "EYE_COLUMN",
+    "EYE_ROW",
+    "FACE_SIZE",
+    "LOOKS",
+    "Face",
+    "File",
+    "Portrait",
+    "align_by_eyes",
+    "check_size",
+    "cut",
+    "find_faces",
+    "jitter_by_eyes",
+    "pictures_of",
+    "read_portrait",
+    "read_portraits",
+]

@@ -1,0 +1,152 @@
+"""A photograph, however it comes -> the face in it: the one way in for pictures that are not yet crops."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lightproof.errors import BadImage, BadParameter, NoFace, SeveralFaces
+from lightproof.imaging.decode import in_one_line, read_grey
+from lightproof.imaging.detection.detector import LOOKS, NEAREST_FOUND, SMALLEST, Face, cut, find_faces
+from lightproof.imaging.detection.eye_alignment import FACE_SIZE
+
+File: TypeAlias = str | Path | bytes
+"""The path of a picture, or what is in its file."""
+
+SEVERAL: Final = ("largest", "refuse")
+"""What to do about several faces."""
+
+
+@dataclass(frozen=True, eq=False)
+class Portrait:
+    """A face, and where it was in its photo.
+
+    Attributes
+    ----------
+    image : ndarray of shape (h, w), uint8
+        The face, upright and cropped.
+    face : Face or None
+        Where it was found; None for a picture that was a face already.
+    n_faces : int
+        How many faces the photo shows.
+    """
+
+    image: NDArray[np.uint8]
+    face: Face | None
+    n_faces: int
+
+
+def read_portrait(
+    source: File | NDArray[np.uint8],
+    *,
+    cropped: bool = False,
+    several: str = "largest",
+    where: str | None = None,
+    quick: bool = False,
+    most_pixels: int | None = None,
+) -> Portrait:
+    """Read a picture, find the face in it and cut it out.
+
+    Parameters
+    ----------
+    source : str, Path, bytes or ndarray of shape (h, w), uint8
+        A file, the contents of one, or a grey photo.
+    cropped : bool
+        Whether the picture is a face already: then nothing is looked for, and it stays as it is.
+    several : {"largest", "refuse"}
+        What to do about several faces: take the largest, or say that there are several.
+    where : str, optional
+        What the picture is called in a message; the path where there is one.
+    quick : bool
+        Look for large faces only; see :func:`~lightproof.imaging.detection.find_faces`.
+    most_pixels : int, optional
+        A larger file is refused; see :func:`~lightproof.imaging.decode.read_grey`.
+
+    Returns
+    -------
+    Portrait
+    """
+    if several not in SEVERAL:
+        raise BadParameter("read_portrait", "several", f"one of {', '.join(map(repr, SEVERAL))}", several)
+    if cropped:
+        return Portrait(_photo(source, where, most_pixels), None, 1)
+    portrait = next(_portraits(source, where, quick, most_pixels))
+    if several == "refuse" and portrait.n_faces > 1:
+        raise SeveralFaces(_name(source, where), portrait.n_faces)
+    return portrait
+
+
+def read_portraits(source: File | NDArray[np.uint8], *, where: str | None = None) -> Iterator[Portrait]:
+    """Read a photo, and cut out every face in it, the largest first; a photo without any is refused.
+
+    Parameters
+    ----------
+    source : str, Path, bytes or ndarray of shape (h, w), uint8
+    where : str, optional
+        What the photo is called in a message; the path where there is one.
+
+    Yields
+    ------
+    Portrait
+    """
+    yield from _portraits(source, where)
+
+
+def _portraits(
+    source: File | NDArray[np.uint8], where: str | None, quick: bool = False, most_pixels: int | None = None
+) -> Iterator[Portrait]:
+    photo = _photo(source, where, most_pixels)
+    faces = find_faces(photo, quick=quick)
+    if not faces:
+        raise NoFace(_name(source, where), tuple(LOOKS), max(NEAREST_FOUND, round(max(photo.shape) * SMALLEST)))
+    for face in faces:
+        yield Portrait(cut(photo, face, FACE_SIZE), face, len(faces))
+
+
+def _photo(source: File | NDArray[np.uint8], where: str | None, most_pixels: int | None) -> NDArray[np.uint8]:
+    return source if isinstance(source, np.ndarray) else read_grey(source, where=where, most_pixels=most_pixels)
+
+
+def _name(source: File | NDArray[np.uint8], where: str | None) -> str:
+    return in_one_line(where or (str(source) if isinstance(source, str | Path) else "the picture"))
+
+
+def is_file(picture: Any) -> bool:
+    """Tell a file, or what is in one, from an array."""
+    return isinstance(picture, str | Path | bytes)
+
+
+def pictures_of(X: Any, cropped: bool = False) -> Any:
+    """Put the faces in the place of the files in a list of pictures; arrays are faces already and stay.
+
+    Parameters
+    ----------
+    X : sequence
+        Arrays, or files, or both. Anything that holds no file comes back as it is.
+    cropped : bool
+        Whether the files are faces already.
+
+    Returns
+    -------
+    list or Any
+    """
+    if isinstance(X, np.ndarray) and X.dtype.kind not in "UO":
+        return X
+    if is_file(X) or (isinstance(X, np.ndarray) and X.ndim == 0):
+        raise BadImage("X", "a list of pictures, even of one: ['photo.jpg']", f"a {type(X).__name__}")
+    if not isinstance(X, Sequence | np.ndarray) or not any(is_file(picture) for picture in X):
+        return X
+    return [_read(picture, cropped, i) if is_file(picture) else picture for i, picture in enumerate(X)]
+
+
+def _read(file: File, cropped: bool, i: int) -> NDArray[np.uint8]:
+    """Return the face in one file of a list; what is no path is called by its place in the list."""
+    if isinstance(file, bytes):
+        return read_portrait(file, cropped=cropped, where=f"X[{i}]").image
+    # The strings of an array of strings are NumPy's own.
+    return read_portrait(str(file), cropped=cropped).image

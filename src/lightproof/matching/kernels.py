@@ -1,0 +1,360 @@
+r"""How close patches of photos are to people, and what that says: the loops behind every answer of a gallery.
+
+Templates are whole numbers, and a question compares nine views of a photo with hundreds of people in hundreds of
+patches. So people are laid side by side, :data:`LANES` of them in a block, and each step of the arithmetic is taken for
+a block at once. What comes out for a person does not depend on who else is in the block, nor on where, nor on how many
+blocks there are: the same numbers to the last bit on one machine or on many.
+
+Exponential and logarithm are sums of products written out, right to a few millionths: a loop that calls the
+library's own cannot be taken many at a time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+import numpy as np
+
+from lightproof.core.jit import compiled, written_out
+from lightproof.method.aggregate import SHARPNESS
+from lightproof.types import Array, Floats, Ints
+
+LANES: Final = 64
+"""People side by side in a block."""
+
+STEP: Final = 2
+"""Numbers of a patch that are multiplied in one go; vectors are filled up with 0 to a multiple of it."""
+
+ROWS: Final = 3
+"""Patches that are compared in one go: what is read of the people serves all of them."""
+
+FLOOR: Final = 0.2
+"""Added to the quotient of two closenesses: a patch that matches nobody must not outweigh all others."""
+
+# exp(x) = (1 + y + ... + y^6 / 6!)^32 with y = x / 32, which is small enough here.
+_PART: Final = np.float32(-SHARPNESS / 32)
+_E2, _E3, _E4, _E5, _E6 = (np.float32(1 / n) for n in (2, 6, 24, 120, 720))
+
+# log(1 + x) = x - x^2 / 2 + x^3 P(x) for mantissas around 1; the P of Cephes by S. Moshier, see its logf.
+_ONE, _HALF, _ZERO, _FLOOR = np.float32(1), np.float32(0.5), np.float32(0), np.float32(FLOOR)
+# The bits of the root of 1/2, where the mantissas begin, and those that hold the power of 2.
+_ROOT_BITS, _POWER_BITS, _POWER = np.int32(0x3F3504F3), np.int32(-(2**23)), np.float32(2.0**-23)
+_P8, _P7, _P6, _P5, _P4, _P3, _P2, _P1, _P0 = (
+    np.float32(number)
+    for number in (
+        7.0376836292e-2, -1.1514610310e-1, 1.1676998740e-1, -1.2420140846e-1, 1.4249322787e-1,
+        -1.6668057665e-1, 2.0000714765e-1, -2.4999993993e-1, 3.3333331174e-1,
+    )
+)  # fmt: skip
+_LN2_HIGH, _LN2_LOW = np.float32(0.693359375), np.float32(-2.12194440e-4)
+
+
+@dataclass(frozen=True, eq=False)
+class Blocks:
+    """Directions of many people, laid side by side.
+
+    Attributes
+    ----------
+    codes : list of ndarray of shape (K, r, D filled up, LANES), int8
+        Of each block.
+    scales : list of ndarray of shape (K, r, LANES), float32
+        What makes unit vectors of them.
+    places : ndarray of shape (C,)
+        The lane of each person, counted through all blocks; lanes may be empty.
+    """
+
+    codes: list[Array]
+    scales: list[Floats]
+    places: Ints
+
+    @property
+    def n_people(self) -> int:
+        """How many people there are."""
+        return len(self.places)
+
+    @property
+    def is_in_order(self) -> bool:
+        """Whether everybody's place is that in the list."""
+        return bool(np.array_equal(self.places, np.arange(len(self.places))))
+
+
+def lay_out(own: Array) -> Blocks:
+    """Lay directions in whole numbers side by side.
+
+    Parameters
+    ----------
+    own : ndarray of shape (C, K, r, D), int8
+        Of everybody; 0 where a person has fewer directions.
+
+    Returns
+    -------
+    Blocks
+    """
+    C, K, r, D = own.shape
+    blocks = -(-C // LANES)
+    codes = np.zeros((blocks, K, r, -(-D // STEP) * STEP, LANES), np.int8)
+    scales = np.zeros((blocks, K, r, LANES), np.float32)
+    _lay_out(own, codes, scales)
+    return Blocks(list(codes), list(scales), np.arange(C))
+
+
+def side_by_side(parts: Sequence[Blocks]) -> Blocks:
+    """Put people who are laid out already beside others; nobody is moved within a block."""
+    starts = np.cumsum([0, *(LANES * len(part.codes) for part in parts[:-1])])
+    return Blocks(
+        [codes for part in parts for codes in part.codes],
+        [scales for part in parts for scales in part.scales],
+        np.concatenate([part.places + start for part, start in zip(parts, starts, strict=True)]),
+    )
+
+
+def unit_vectors(vectors: Floats) -> Floats:
+    """Bring the vectors of patches to length 1, patches first, (n, K, D) -> (K, n, D filled up); 0 stays 0.
+
+    float32 in any case: the templates tell no more.
+    """
+    n, K, D = vectors.shape
+    units = np.zeros((K, n, -(-D // STEP) * STEP), np.float32)
+    length = np.sqrt(np.vecdot(vectors, vectors))[..., None]
+    units[:, :, :D] = np.divide(vectors, length, out=np.zeros_like(vectors), where=length > 0).swapaxes(0, 1)
+    return units
+
+
+def closeness(units: Floats, people: Blocks) -> Floats:
+    r"""How close each patch of some photos is to each person: :math:`e^{-6 s}`, s the sine of the angle to the span.
+
+    Parameters
+    ----------
+    units : ndarray of shape (K, n, D filled up)
+        Of :func:`unit_vectors`; a vector of 0 is at right angles to everybody.
+    people : Blocks
+
+    Returns
+    -------
+    ndarray of shape (K, n, C), float32
+    """
+    return _of_people(_measured(units, people), people)
+
+
+def usual_evidence(units: Floats, cohort: Blocks, weights: Floats) -> tuple[Floats, Floats]:
+    """Find how close just anybody is to each patch, and what the patches then say for each of them.
+
+    Parameters
+    ----------
+    units : ndarray of shape (K, n, D filled up)
+    cohort : Blocks
+        People who stand for anybody.
+    weights : ndarray of shape (K, C)
+
+    Returns
+    -------
+    usual : ndarray of shape (K, n), float32
+        The mean of :func:`closeness`.
+    evidence : ndarray of shape (n, C), float32
+        As :func:`summed_evidence` has it.
+    """
+    close = _measured(units, cohort)
+    usual = np.asarray(_of_people(close, cohort).mean(axis=2))
+    share, own = _share(usual), _in_lanes(weights, cohort)
+    said = np.zeros((len(close), 2, units.shape[1], LANES), np.float32)
+    for near, weight, out in zip(close, own, said, strict=True):
+        _sum_up_measured(near, share, weight, out)
+    return usual, _of_people(said, cohort)[0]
+
+
+def summed_evidence(units: Floats, people: Blocks, usual: Floats, weights: Floats) -> tuple[Floats, Floats]:
+    """Sum up over the patches what they say for each person.
+
+    Parameters
+    ----------
+    units : ndarray of shape (K, n, D filled up)
+    people : Blocks
+    usual : ndarray of shape (K, n)
+        How close just anybody is to each patch.
+    weights : ndarray of shape (K, C)
+
+    Returns
+    -------
+    evidence : ndarray of shape (n, C), float32
+        Of the logarithm of (closeness over the usual one, plus the floor), weighed.
+    closeness : ndarray of shape (n, C), float32
+        Weighed.
+    """
+    share, own = _share(usual), _in_lanes(weights, people)
+    said = np.zeros((len(own), 2, units.shape[1], LANES), np.float32)
+    for codes, scales, weight, out in zip(people.codes, people.scales, own, said, strict=True):
+        _sum_up(units, codes, scales, share, weight, out)
+    evidence, close = _of_people(said, people)
+    return evidence, close
+
+
+def _measured(units: Floats, people: Blocks) -> Floats:
+    """Return the closenesses of all lanes, shape (blocks, K, n, LANES)."""
+    K, n, _ = units.shape
+    close = np.zeros((len(people.codes), K, n, LANES), np.float32)
+    for codes, scales, out in zip(people.codes, people.scales, close, strict=True):
+        _measure(units, codes, scales, out)
+    return close
+
+
+def _share(usual: Floats) -> Floats:
+    return (1 / usual).astype(np.float32)
+
+
+def _in_lanes(weights: Floats, people: Blocks) -> Floats:
+    """Lay what each patch of each person counts, (K, C), beside their directions: (blocks, K, LANES)."""
+    lanes = np.zeros((len(weights), len(people.codes) * LANES), np.float32)
+    lanes[:, people.places] = weights
+    return np.ascontiguousarray(lanes.reshape(len(weights), -1, LANES).swapaxes(0, 1))
+
+
+def _of_people(lanes: Floats, people: Blocks) -> Floats:
+    """Pick the people out of the lanes, (blocks, a, n, LANES) -> (a, n, C)."""
+    blocks, a, n, _ = lanes.shape
+    if blocks == 1 and people.is_in_order:
+        return lanes[0, :, :, : people.n_people]
+    return np.ascontiguousarray(lanes.transpose(1, 2, 0, 3).reshape(a, n, blocks * LANES)[:, :, people.places])
+
+
+@compiled
+def _lay_out(own: Array, codes: Array, scales: Floats) -> None:
+    C, K, n, D = own.shape
+    for block in range(len(codes)):
+        first = block * LANES
+        people = own[first : min(first + LANES, C)]
+        for k in range(K):
+            for r in range(n):
+                for lane in range(len(people)):
+                    direction = people[lane, k, r]
+                    square = np.int32(0)
+                    for d in range(D):
+                        square += np.int32(direction[d]) * np.int32(direction[d])
+                    scales[block, k, r, lane] = _ONE / np.sqrt(max(np.float32(square), _ONE))
+                for d in range(D):
+                    place = codes[block, k, r, d]
+                    for lane in range(len(people)):
+                        place[lane] = people[lane, k, r, d]
+
+
+@compiled
+def _decode(codes: Array, scales: Floats, directions: Floats) -> None:
+    """Make unit vectors of the directions of a patch, (r, D, LANES)."""
+    for r in range(codes.shape[0]):
+        scale = scales[r]
+        for d in range(codes.shape[1]):
+            row, place = codes[r, d], directions[r, d]
+            for lane in range(LANES):
+                place[lane] = np.float32(row[lane]) * scale[lane]
+
+
+@written_out
+def _compare(units: Floats, first: int, directions: Floats, sums: Floats, close: Floats) -> None:
+    """Put the closeness of :data:`ROWS` patches of (n, D) to everybody in a block, (r, D, LANES), into ``close``.
+
+    Where fewer are left, the last of them comes again.
+    """
+    last = len(units) - 1
+    one, two, three = units[first], units[min(first + 1, last)], units[min(first + 2, last)]
+    u, v, w = sums[0], sums[1], sums[2]
+    x, y, z = close[0], close[1], close[2]
+    for lane in range(LANES):
+        x[lane] = _ZERO
+        y[lane] = _ZERO
+        z[lane] = _ZERO
+    for r in range(len(directions)):
+        for lane in range(LANES):
+            u[lane] = _ZERO
+            v[lane] = _ZERO
+            w[lane] = _ZERO
+        for d in range(0, directions.shape[1], STEP):
+            a, b = directions[r, d], directions[r, d + 1]
+            u1, v1, w1, u2, v2, w2 = one[d], two[d], three[d], one[d + 1], two[d + 1], three[d + 1]
+            for lane in range(LANES):
+                u[lane] = (u[lane] + u1 * a[lane]) + u2 * b[lane]
+                v[lane] = (v[lane] + v1 * a[lane]) + v2 * b[lane]
+                w[lane] = (w[lane] + w1 * a[lane]) + w2 * b[lane]
+        for lane in range(LANES):
+            x[lane] += u[lane] * u[lane]
+            y[lane] += v[lane] * v[lane]
+            z[lane] += w[lane] * w[lane]
+    for row in range(ROWS):
+        near = close[row]
+        for lane in range(LANES):
+            t = np.sqrt(max(_ONE - near[lane], _ZERO)) * _PART
+            e = _ONE + t * (_ONE + t * (_E2 + t * (_E3 + t * (_E4 + t * (_E5 + t * _E6)))))
+            e *= e
+            e *= e
+            e *= e
+            e *= e
+            near[lane] = e * e
+
+
+@written_out
+def _logarithms(bits: Array, mantissas: Floats, mantissa_bits: Array, powers: Floats, out: Floats) -> None:
+    """Put the natural logarithms of positive numbers, (LANES,), into ``out``; given are the bits of the numbers."""
+    for lane in range(LANES):
+        # The power of 2 that brings the number nearest to 1; what is left is the mantissa.
+        power = (bits[lane] - _ROOT_BITS) & _POWER_BITS
+        mantissa_bits[lane] = bits[lane] - power
+        powers[lane] = np.float32(np.int32(power)) * _POWER
+    for lane in range(LANES):
+        x, power = mantissas[lane] - _ONE, powers[lane]
+        square = x * x
+        y = ((((((((_P8 * x + _P7) * x + _P6) * x + _P5) * x + _P4) * x + _P3) * x + _P2) * x + _P1) * x + _P0) * x
+        y = (y * square + power * _LN2_LOW) - _HALF * square
+        out[lane] = (x + y) + power * _LN2_HIGH
+
+
+@compiled
+def _measure(units: Floats, codes: Array, scales: Floats, out: Floats) -> None:
+    """Put the closeness of every patch to a block of people into ``out``, (K, n, LANES)."""
+    K, n, D = units.shape
+    directions = np.empty((codes.shape[1], D, LANES), np.float32)
+    sums, close = np.empty((ROWS, LANES), np.float32), np.empty((ROWS, LANES), np.float32)
+    for k in range(K):
+        _decode(codes[k], scales[k], directions)
+        for first in range(0, n, ROWS):
+            _compare(units[k], first, directions, sums, close)
+            for i in range(first, min(first + ROWS, n)):
+                out[k, i] = close[i - first]
+
+
+@written_out
+def _add(close: Floats, more: Any, weight: Floats, room: Floats, bits: Array, evidence: Floats, closer: Floats) -> None:
+    """Add what one patch says for a block of people, and how close they are, (LANES,); ``bits`` are those of room."""
+    values, mantissas, powers, logarithms = room[0], room[1], room[2], room[3]
+    for lane in range(LANES):
+        values[lane] = close[lane] * more + _FLOOR
+    _logarithms(bits[0], mantissas, bits[1], powers, logarithms)
+    for lane in range(LANES):
+        evidence[lane] += logarithms[lane] * weight[lane]
+        closer[lane] += close[lane] * weight[lane]
+
+
+@compiled
+def _sum_up(units: Floats, codes: Array, scales: Floats, share: Floats, weights: Floats, said: Floats) -> None:
+    """Add what all patches say for a block of people, and how close they are, to ``said``, (2, n, LANES)."""
+    K, n, D = units.shape
+    directions = np.empty((codes.shape[1], D, LANES), np.float32)
+    sums, close = np.empty((ROWS, LANES), np.float32), np.empty((ROWS, LANES), np.float32)
+    room = np.empty((4, LANES), np.float32)
+    bits = room.view(np.int32)
+    for k in range(K):
+        _decode(codes[k], scales[k], directions)
+        for first in range(0, n, ROWS):
+            _compare(units[k], first, directions, sums, close)
+            for i in range(first, min(first + ROWS, n)):
+                _add(close[i - first], share[k, i], weights[k], room, bits, said[0, i], said[1, i])
+
+
+@compiled
+def _sum_up_measured(close: Floats, share: Floats, weights: Floats, said: Floats) -> None:
+    """Do the same with closenesses, (K, n, LANES), that are known."""
+    K, n, _ = close.shape
+    room = np.empty((4, LANES), np.float32)
+    bits = room.view(np.int32)
+    for k in range(K):
+        for i in range(n):
+            _add(close[k, i], share[k, i], weights[k], room, bits, said[0, i], said[1, i])

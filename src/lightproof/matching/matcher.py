@@ -1,0 +1,316 @@
+"""Faces -> templates, and faces -> evidence: all that a gallery computes, under one set of settings."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property, lru_cache
+from typing import Any, Final, NamedTuple
+
+import numpy as np
+
+from lightproof.core.images import Images, refuse_blank, stacked
+from lightproof.core.processes import one_core
+from lightproof.errors import BadParameter
+from lightproof.estimators.subspace_model import spans_of_samples
+from lightproof.matching.binary_codes import Coder
+from lightproof.matching.cohort import cohort_faces
+from lightproof.matching.light_penalty import lights_of, tax, taxed
+from lightproof.matching.scores import (
+    Evidence,
+    Usual,
+    Views,
+    beside_evidence,
+    best_evidence,
+    best_maps,
+    evidence_for,
+    evidence_map,
+    evidence_of,
+    joined_evidence,
+    mean_evidence,
+    usual_closeness,
+    usual_of,
+)
+from lightproof.matching.templates import Enrolled, Layout, Template
+from lightproof.method.dct import Placer
+from lightproof.method.presets import FEATURE_SETTINGS, GALLERIES, check_settings, plain
+from lightproof.method.quantization import compact_spans
+from lightproof.method.rcdt import BLOCK, Describer
+from lightproof.method.subspaces import PatchSpans, SharedSpan
+from lightproof.method.warps import warp, with_copies
+from lightproof.types import Array, Floats
+
+MOVES: Final[tuple[tuple[float, float, float, float], ...]] = (
+    (0, 0, 0, 0),
+    *((right / 96, down / 96, 0, 0) for right, down in ((1, 0), (-1, 0), (0, 1), (0, -1))),
+    *((0, 0, growth, 0) for growth in (0.02, -0.02)),
+    *((0, 0, 0, angle) for angle in (0.025, -0.025)),
+)
+"""Similarities that a face is compared under, see :mod:`lightproof.method.warps`: as it lies, and moved, scaled and turned
+as far as eyes that were found are off. More of them bring strangers nearer, and friends no more."""
+
+FACES: Final = 8
+"""Faces whose features after all moves are in memory together."""
+
+PIXELS: Final = 55_000
+"""Pixels of the faces whose templates are made together: so many stay in the processor's cache."""
+
+TOGETHER: Final = 6
+"""Directions of several photos that are joined at once: so many are joined fast."""
+
+ANYBODY: Final = 20
+"""Rendered people who tell how near just anybody comes to a template of several photos."""
+
+SINGLE: Final = 4
+"""Photos of a person who has several that tell how near anybody comes to a single one."""
+
+
+class Compared(NamedTuple):
+    """People whom photos were compared with, what the photos said, and what is usual for them."""
+
+    people: Enrolled
+    said: Evidence
+    usual: list[list[Usual]]
+
+
+@dataclass(eq=False)
+class Asked:
+    """Photos that are asked about.
+
+    Attributes
+    ----------
+    vectors : sequence of ndarray of shape (n * moves, K, D)
+        Their features in each view, those of one photo after each of its moves together.
+    lights : ndarray of shape (n, 2)
+        Azimuth and elevation in degrees; nan where it cannot be told.
+    moves : int
+    before : Compared, optional
+        Whom they were compared with last of those who came beside others: more may come beside them.
+    """
+
+    vectors: Views
+    lights: Floats
+    moves: int
+    before: Compared | None = None
+
+
+class Matcher:
+    """Makes templates and compares.
+
+    A photo is seen in two views: which gradients each patch holds (``extractor``), and where in it they lie.
+
+    Parameters
+    ----------
+    settings : dict
+        Every setting of a gallery, such as those in :data:`lightproof.method.presets.GALLERIES`.
+
+    Attributes
+    ----------
+    together : int
+        Faces whose templates are made at a time.
+    """
+
+    def __init__(self, settings: dict[str, Any]) -> None:
+        _check_suited(settings)
+        self.settings = plain(settings)
+        self.together = max(1, PIXELS // math.prod(self.settings["size"]))
+        self.extractor = Describer({name: self.settings[name] for name in FEATURE_SETTINGS}, self.settings["size"])
+        self.views: tuple[Describer | Placer, ...] = (self.extractor, Placer(self.settings, self.extractor.grid_))
+        placed = self.settings | {"components": self.settings["placed_components"]}
+        # What a constant gradient adds is in nobody's span: the cosines have left it out.
+        nothing = [SharedSpan.of(np.zeros((0, view.n_numbers))) for view in self.views]
+        self.layouts: tuple[Layout, ...] = (Layout(self.settings, nothing[0]), Layout(placed, nothing[1]))
+
+    @cached_property
+    def cohort(self) -> Enrolled:
+        """The rendered people, enrolled under these settings."""
+        templates = self.templates(cohort_faces())
+        return self.everybody({f"rendered {i:02d}": template for i, template in enumerate(templates)})
+
+    @cached_property
+    def coder(self) -> Coder:
+        """What makes codes of templates and of photos that are asked about."""
+        return Coder(self.settings, self.cohort)
+
+    def templates(self, faces: Images) -> list[Template]:
+        """Make the template of each face alone."""
+        images = stacked(self.extractor.check(faces))
+        refuse_blank(images)
+        blocks = (images[start : start + self.together] for start in range(0, len(images), self.together))
+        spans = (spans for block in blocks for spans in self._spans(block))
+        return [Template(each, lights=_told(light)) for each, light in zip(spans, lights_of(images), strict=True)]
+
+    def _spans(self, images: Images) -> Iterable[tuple[PatchSpans, ...]]:
+        """Span a few faces, each alone with its copies, in every view."""
+        fields = self.extractor.gradients(with_copies(self.extractor.unlit(images), self.settings["copies"]))
+        return zip(
+            *(
+                compact_spans(view.samples(fields), layout.settings["components"], layout.shared)
+                for view, layout in zip(self.views, self.layouts, strict=True)
+            ),
+            strict=True,
+        )
+
+    def joined(self, templates: Sequence[Template]) -> Template:
+        """Make one template of those of several photos of a person; see :meth:`joined_people`."""
+        return self.joined_people([templates])[0]
+
+    def joined_people(self, templates: Sequence[Sequence[Template]]) -> list[Template]:
+        """Make one template for each of several people, of those of their photos.
+
+        A span of several photos is nearer to everybody, strangers too, than the span of one. By how much is found out
+        with rendered people, who are certainly somebody else, and kept as the template's level: the evidence for the
+        person is lowered by it, so that nobody is easier to be taken for because they have more photos.
+
+        Nobody's template depends on the others beside it.
+        """
+        several = [own for own in templates if len(own) > 1]
+        views = [self._joined_in_view(i, several) for i in range(len(self.views))]
+        joined = (Template(spans) for spans in zip(*views, strict=True))
+        levelled = map(self._levelled, joined, several)
+        return [next(levelled) if len(own) > 1 else own[0] for own in templates]
+
+    def _joined_in_view(self, i: int, templates: Sequence[Sequence[Template]]) -> list[PatchSpans]:
+        """Span the strongest directions of the photos of each of several people."""
+        samples = []
+        for own in templates:
+            # Of many photos one each will do: they differ more among each other than from their copies.
+            each = max(1, TOGETHER // len(own))
+            together = np.concatenate([template.spans[i].samples(each) for template in own], axis=1)
+            samples.append(together.astype(self.settings["dtype"]))
+        settings, shared = self.layouts[i]
+        return spans_of_samples(samples, shared, settings)
+
+    def _levelled(self, joined: Template, templates: Sequence[Template]) -> Template:
+        """Attach to the template of several photos how much nearer it is to just anybody, and their lights."""
+        vectors, usual = self._anybody
+        single = [templates[i] for i in np.linspace(0, len(templates) - 1, min(len(templates), SINGLE)).astype(int)]
+        evidence = mean_evidence(vectors, self.everybody(dict(enumerate([joined, *single]))), usual)
+        lights = tuple(light for template in templates for light in template.lights)
+        return replace(joined, level=float(evidence[0] - evidence[1:].mean()), lights=lights)
+
+    @cached_property
+    def _anybody(self) -> tuple[Views, list[Floats]]:
+        """Features of some rendered people, and how close just anybody is to them."""
+        vectors = self.vectors(cohort_faces()[:ANYBODY])
+        return vectors, usual_closeness(vectors, self.cohort)
+
+    def everybody(self, templates: Mapping[Hashable, Template]) -> Enrolled:
+        """Lay out everybody's templates for answers, in the order they come."""
+        return Enrolled(self.layouts, dict(templates))
+
+    def vectors(self, faces: Images) -> Views:
+        """Features of faces to be compared, shape (n, K, D) in each view."""
+        images = self.extractor.check(faces)
+        refuse_blank(images)
+        blocks = (images[start : start + BLOCK] for start in range(0, len(images), BLOCK))
+        parts = [self._described(self.extractor.unlit(block)) for block in blocks]
+        return [np.concatenate(view) for view in zip(*parts, strict=True)]
+
+    def _described(self, pictures: Floats) -> Views:
+        return [view.describe(pictures) for view in self.views]
+
+    def compare(self, faces: Images, people: Enrolled) -> Evidence:
+        """What faces say for each person, enrolled or rendered, at whichever of :data:`MOVES` says most.
+
+        Parameters
+        ----------
+        faces : ndarray of shape (n, h, w) or list of ndarray of shape (h, w)
+        people : Enrolled
+
+        Returns
+        -------
+        Evidence
+        """
+        images = self.extractor.check(faces)
+        refuse_blank(images)
+        blocks = (images[start : start + FACES] for start in range(0, len(images), FACES))
+        return joined_evidence([self.said(self._asked(block), people) for block in blocks])
+
+    def ask(self, faces: Images) -> Asked:
+        """Make ready to compare a few faces, with whomever: :meth:`said` tells what they say."""
+        images = self.extractor.check(faces)
+        refuse_blank(images)
+        return self._asked(images)
+
+    def said(self, asked: Asked, people: Enrolled) -> Evidence:
+        """What photos say for each person, as :meth:`compare` does.
+
+        Where people come beside some who came beside others, and whom the photos were compared with last, only those
+        who are new are compared: what is said for one does not depend on the others.
+        """
+        before = asked.before
+        if before is not None and before.people is people:
+            return before.said
+        usual = before.usual if before is not None else usual_of(asked.vectors, self.cohort)
+        if before is not None and people.parts and before.people is people.parts[0]:
+            said = beside_evidence(before.said, self._said(asked, people.parts[1], usual), people)
+        else:
+            said = self._said(asked, people, usual)
+        if people.parts:
+            asked.before = Compared(people, said, usual)
+        return said
+
+    def _said(self, asked: Asked, people: Enrolled, usual: list[list[Usual]]) -> Evidence:
+        return taxed(best_evidence(evidence_for(people, usual), asked.moves), asked.lights, people)
+
+    def compare_map(self, face: Array, people: Enrolled) -> tuple[Evidence, Evidence]:
+        """What one face says, n = 1, and what each of its patches says, (K, C) and (K, Z), at the same moves."""
+        asked = self.ask([face])
+        said, lights = self._evidence(asked.vectors, people), asked.lights
+        every = [evidence_map(views, people, self.cohort) for views in zip(*asked.vectors, strict=True)]
+        best = best_evidence(said, asked.moves)
+        maps = best_maps(said, every)
+        # What is taken from each patch is taken from their mean.
+        return taxed(best, lights, people), replace(maps, people=maps.people - tax(best, lights, people))
+
+    def compare_vectors(self, vectors: Views, lights: Floats, people: Enrolled) -> Evidence:
+        """What faces say of which only features, (n, K, D) in each view, and lights (n, 2) are left: none is moved."""
+        return self.said(Asked(vectors, lights, 1), people)
+
+    def _asked(self, images: Images) -> Asked:
+        with one_core():
+            return Asked(self._moved(images), lights_of(images), len(MOVES))
+
+    def _evidence(self, vectors: Views, people: Enrolled) -> Evidence:
+        return evidence_of(vectors, people, self.cohort)
+
+    def _moved(self, images: Images) -> Views:
+        """Features of some faces after each of the moves, those of one face together: (n * moves, K, D) in a view."""
+        pictures = np.repeat(self.extractor.unlit(images), len(MOVES), axis=0)
+        moves = np.tile(MOVES, (len(images), 1))
+        real = moves.any(axis=1)
+        pictures[real] = warp(pictures[real], moves[real])
+        return self._described(pictures)
+
+
+def _check_suited(settings: dict[str, Any]) -> None:
+    """Refuse settings that no gallery can have."""
+    whole = GALLERIES["robust"]
+    if settings.keys() != whole.keys():
+        raise BadParameter("Matcher", "settings", f"a dict of {', '.join(whole)}", ", ".join(settings))
+    for name in ("aggregate", "storage", "deformations"):
+        if settings[name] != whole[name]:
+            raise BadParameter("Matcher", name, repr(whole[name]), settings[name])
+    check_settings("Matcher", settings)
+
+
+def _told(light: Floats) -> tuple[tuple[float, float], ...]:
+    azimuth, elevation = map(float, light)
+    return () if math.isnan(azimuth) else ((azimuth, elevation),)
+
+
+def preset_settings(preset: str) -> dict[str, Any]:
+    """Return the settings of a preset that a gallery can use."""
+    if preset not in GALLERIES:
+        raise BadParameter("Gallery", "preset", f"one of {', '.join(map(repr, GALLERIES))}", preset)
+    return GALLERIES[preset]
+
+
+@lru_cache(maxsize=4)
+def matcher_of(settings: str) -> Matcher:
+    """Return the matcher for settings written as JSON; it is made once, for the rendered people cost some time."""
+    read = json.loads(settings)
+    return Matcher(read | {"size": tuple(read["size"])})

@@ -1,0 +1,55 @@
+r"""Images -> where in every patch the gradients lie.
+
+The Discrete R-CDT tells which gradients a patch holds, and forgets where in it they are: that is what makes it bear a
+face that was cut a little askew. Here they keep their places, roughly: both differences of the picture are described by
+the low cosines over the patch. A change of light, :math:`\alpha I + \beta + b \cdot x` in a patch, multiplies the
+gradients and adds a constant, which the cosines leave out; so it only scales this vector, as it does the sorted one.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from lightproof.method.gradients import GRADIENTS
+from lightproof.method.patches import PatchGrid
+from lightproof.method.transform import plane_cosines
+from lightproof.types import Floats
+
+
+class Placer:
+    """Describes pictures by where in each patch the gradients lie.
+
+    Parameters
+    ----------
+    settings : dict
+        Of a gallery: ``cell``, ``gradient``, ``dtype`` and ``placed_detail`` are used.
+    grid : PatchGrid
+        Of the patches.
+    """
+
+    def __init__(self, settings: dict[str, Any], grid: PatchGrid) -> None:
+        self._grid = grid
+        self._gradients = GRADIENTS[settings["gradient"]]
+        self._cosines = plane_cosines(settings["cell"], settings["placed_detail"]).astype(settings["dtype"])
+
+    @property
+    def n_numbers(self) -> int:
+        """Length of a patch's vector, D."""
+        return 2 * len(self._cosines)
+
+    def describe(self, pictures: Floats) -> Floats:
+        """Compute the features of pictures that the light was taken out of, (n, h, w) -> (n, K, D)."""
+        return np.ascontiguousarray(self._waves(self._gradients(pictures)).swapaxes(1, 2))
+
+    def samples(self, fields: Floats) -> Floats:
+        """Compute the features of pictures by their gradients, patches last, (n, L, 2, h, w) -> (n, L, D, K)."""
+        waves = self._waves(fields.reshape(-1, *fields.shape[2:]))
+        return waves.reshape(*fields.shape[:2], *waves.shape[1:])
+
+    def _waves(self, fields: Floats) -> Floats:
+        """Describe fields of gradients, (n, 2, h, w) -> (n, D, K)."""
+        # A product for each picture: one over all would differ in the last bit with the number of them.
+        waves: Floats = self._cosines @ self._grid.lanes(fields)
+        return waves.reshape(len(fields), self.n_numbers, self._grid.n_patches)

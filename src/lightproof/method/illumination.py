@@ -1,0 +1,127 @@
+"""Image -> image with less of the light in it.
+
+To add a normalizer, write a function from images in [0, 1] to images and enter it in :data:`LIGHTS`; every estimator
+and command then offers it by that name.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any, Final
+
+import numpy as np
+
+from lightproof.core.fastmath import power
+from lightproof.core.images import ROUNDING
+from lightproof.core.jit import compiled
+from lightproof.core.resampling import blurring
+from lightproof.errors import BadImage
+from lightproof.types import Floats
+
+
+def none(images: Floats) -> Floats:
+    """Return the images as they are."""
+    return images
+
+
+def log(images: Floats) -> Floats:
+    r"""Logarithm of the pixels: :math:`\log(1 + 255 I) / \log 256`, from [0, 1] to [0, 1].
+
+    The authors' released code uses the same curve, scaled to 0..255.
+
+    Parameters
+    ----------
+    images : ndarray of shape (..., h, w)
+        Pixels in [0, 1].
+
+    Returns
+    -------
+    ndarray of shape (..., h, w)
+    """
+    return np.log1p(255 * _unit(images, "log")) / images.dtype.type(np.log(256))
+
+
+ROWS_OF_A_PIXEL: Final = 96
+"""Height of the picture whose narrow blur is 1 pixel; on others the blur grows with the height."""
+
+
+def tan_triggs(images: Floats, blur: float = 1.0) -> Floats:
+    r"""Tan and Triggs' chain: gamma, difference of Gaussians, equal contrast, soft limit.
+
+    .. math::
+        D &= I^{0.2} * G_\sigma - I^{0.2} * G_{2 \sigma}, \\
+        D &\leftarrow D / \operatorname{mean}(|D|^{0.1})^{10}, \\
+        D &\leftarrow D / \operatorname{mean}(\min(10, |D|)^{0.1})^{10}, \\
+        T &= 10 \tanh(D / 10).
+
+    X. Tan, B. Triggs, "Enhanced Local Texture Feature Sets for Face Recognition Under Difficult Lighting Conditions",
+    IEEE Transactions on Image Processing 19(6), 2010, with its values. Implementations differ in what the article
+    leaves open; here the kernels have the half width ceil(3 sigma), 3 and 6 pixels for a blur of 1, the outermost
+    pixels are repeated beyond the border, and the wider Gaussian is subtracted from the narrower one. An even image
+    becomes 0.
+
+    Parameters
+    ----------
+    images : ndarray of shape (..., h, w)
+        Pixels in [0, 1].
+    blur : float
+        Standard deviation of the narrow Gaussian in pixels; the article has 1.
+
+    Returns
+    -------
+    ndarray of shape (..., h, w)
+        Within (-10, 10).
+    """
+    curved = power(_unit(images, "tan-triggs"), 0.2)
+    bands, sizes = np.empty_like(curved), np.empty_like(curved)
+    # Rounding alone is no contrast, and would be made one.
+    least = images.dtype.type(8 * np.finfo(images.dtype).eps)
+    _put_bands(_smooth(curved, blur).ravel(), _smooth(curved, 2 * blur).ravel(), least, bands.ravel(), sizes.ravel())
+    # The tenth root of what is divided by c ** 10 is the root itself over c: none has to be taken twice.
+    roots = power(sizes, 0.1)
+    roots /= (first := _mean_or_1(roots))
+    contrast = first * _mean_or_1(np.minimum(roots, images.dtype.type(10**0.1), out=roots))
+    # Of next to nothing the power may be too small for a number; what is left of the picture is beyond the limit then.
+    bands /= np.maximum(10 * contrast**10, np.finfo(images.dtype).tiny)
+    limited: Floats = np.tanh(bands, out=bands)
+    limited *= 10
+    return limited
+
+
+def tan_triggs_by_height(images: Floats) -> Floats:
+    """Apply :func:`tan_triggs` with a blur of one pixel in 96 rows, so that the size of the picture does not matter."""
+    return tan_triggs(images, images.shape[-2] / ROWS_OF_A_PIXEL)
+
+
+LIGHTS: Final[dict[str, Callable[[Floats], Floats]]] = {"none": none, "log": log, "tan-triggs": tan_triggs_by_height}
+
+
+def _unit(images: Floats, name: str) -> Floats:
+    low, high = float(images.min()), float(images.max())
+    # Resizing may leave [0, 1] by rounding; a picture in 0..255 leaves it by far and would be bent wrongly.
+    if low < -ROUNDING or high > 1 + ROUNDING:
+        raise BadImage(f"Pixels for light={name!r}", "within [0, 1]", f"{low:.6g} to {high:.6g}")
+    return np.clip(images, 0, 1)
+
+
+def _mean_or_1(images: Floats) -> Floats:
+    """Return the mean of each picture, shape (..., 1, 1); 1 where there is nothing."""
+    mean = np.mean(images, axis=(-2, -1), keepdims=True)
+    return np.where(mean > 0, mean, images.dtype.type(1))
+
+
+def _smooth(images: Floats, sigma: float) -> Floats:
+    sides, radius = images.shape[-2:], math.ceil(3 * sigma)
+    down, across = (blurring(side, sigma, radius, images.dtype) for side in sides)
+    return down.down(across.across(images.reshape(-1, *sides))).reshape(images.shape)
+
+
+@compiled
+def _put_bands(narrow: Floats, wide: Floats, least: np.floating[Any], bands: Floats, sizes: Floats) -> None:
+    """Put differences into ``bands``, and their sizes into ``sizes``; what is less than ``least`` becomes 0."""
+    for k in range(len(bands)):
+        band = narrow[k] - wide[k]
+        size = abs(band)
+        bands[k] = bands.dtype.type(0) if size < least else band
+        sizes[k] = sizes.dtype.type(0) if size < least else size

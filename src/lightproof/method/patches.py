@@ -1,0 +1,167 @@
+"""PatchGrid: the one owner of patch size, stride, rows and columns."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from lightproof.core.jit import compiled
+from lightproof.errors import BadParameter, GridDoesNotFit
+from lightproof.types import Array, Ints, is_whole
+
+
+@dataclass(frozen=True)
+class PatchGrid:
+    r"""Square patches :math:`\Omega_k` over an image of any aspect ratio, row by row.
+
+    Pixels to the right of the last whole patch and below it are not used.
+
+    Parameters
+    ----------
+    height, width : int
+        Size of the image in pixels.
+    cell : int
+        Side of a patch.
+    overlap : int
+        Pixels two neighboring patches share, 0 to ``cell - 1``.
+
+    Examples
+    --------
+    >>> PatchGrid(64, 64, cell=4, overlap=1).n_patches
+    441
+    """
+
+    height: int
+    width: int
+    cell: int
+    overlap: int = 0
+
+    def __post_init__(self) -> None:
+        for name in ("height", "width", "cell"):
+            if not is_whole(getattr(self, name), 1):
+                raise BadParameter("PatchGrid", name, "an int of 1 or more", getattr(self, name))
+        if not is_whole(self.overlap, 0) or self.overlap >= self.cell:
+            raise BadParameter("PatchGrid", "overlap", f"an int from 0 to cell - 1 = {self.cell - 1}", self.overlap)
+        if self.cell > min(self.height, self.width):
+            raise GridDoesNotFit(self.height, self.width, self.cell)
+
+    @property
+    def stride(self) -> int:
+        """Pixels from one patch to the next."""
+        return self.cell - self.overlap
+
+    @property
+    def rows(self) -> int:
+        """Patches from top to bottom."""
+        return (self.height - self.cell) // self.stride + 1
+
+    @property
+    def columns(self) -> int:
+        """Patches from left to right."""
+        return (self.width - self.cell) // self.stride + 1
+
+    @property
+    def n_patches(self) -> int:
+        """Number of patches, K."""
+        return self.rows * self.columns
+
+    @property
+    def n_points(self) -> int:
+        """Pixels in a patch, N."""
+        return self.cell**2
+
+    @cached_property
+    def corners(self) -> Ints:
+        """Row and column of the top left pixel of each patch, shape (K, 2)."""
+        row, column = np.divmod(np.arange(self.n_patches), self.columns)
+        return np.stack([row, column], axis=1) * self.stride
+
+    def gather(self, fields: Array, out: Array | None = None) -> Array:
+        """Cut fields over the image into patches, the patches of all fields side by side.
+
+        Parameters
+        ----------
+        fields : ndarray of shape (n, m, h, w)
+        out : contiguous ndarray of shape (n, K, m, N), optional
+            Where to put them.
+
+        Returns
+        -------
+        ndarray of shape (n, K, m, N)
+        """
+        fields = np.ascontiguousarray(fields)
+        n, m = fields.shape[:2]
+        if out is None:
+            out = np.empty((n, self.n_patches, m, self.n_points), fields.dtype)
+        # A row of a patch is copied as one item: runs of `cell` pixels are too short to be copied as pixels.
+        row = np.dtype((np.void, self.cell * fields.itemsize))
+        image, field, line, pixel = fields.strides
+        windows: Array = np.ndarray(
+            (n, self.rows, self.columns, m, self.cell),
+            row,
+            buffer=fields.data,
+            strides=(image, line * self.stride, pixel * self.stride, field, line),
+        )
+        out.view(row).reshape(windows.shape)[...] = windows
+        return out
+
+    def lanes(self, fields: Array) -> Array:
+        """Cut fields over the image into patches, each pixel of all patches side by side.
+
+        Parameters
+        ----------
+        fields : ndarray of shape (n, m, h, w)
+
+        Returns
+        -------
+        ndarray of shape (n, m, N, K)
+        """
+        out = np.empty((*fields.shape[:2], self.n_points, self.n_patches), fields.dtype)
+        _lay_out_all(fields, np.uintp(self.cell), as_constant(self.stride), np.uintp(self.columns), out)
+        return out
+
+    def as_map(self, values: Array) -> Array:
+        """Lay one value per patch out as a picture, (..., K) -> (..., rows, columns)."""
+        return values.reshape(*values.shape[:-1], self.rows, self.columns)
+
+
+def as_constant(number: int) -> tuple[int, ...]:
+    """Write a small number so that loops are compiled for it: as the length of a tuple, which belongs to its type."""
+    return (0,) * number
+
+
+@compiled
+def lay_out(field: Array, cell: np.uintp, stride: tuple[int, ...], width: np.uintp, out: Array) -> None:
+    """Put each pixel of all cells side by side, as far as the picture reaches, (m, h, w) -> (m, cell ** 2, places).
+
+    Places are unsigned: of signed ones it would be asked at every pixel whether they count from the end.
+
+    Parameters
+    ----------
+    field : ndarray of shape (m, h, w)
+    cell : uintp
+    stride : tuple
+        From one cell to the next, see :func:`as_constant`.
+    width : uintp
+        Places of a line.
+    out : ndarray of shape (m, cell ** 2, places)
+    """
+    step, one = np.uintp(len(stride)), np.uintp(1)
+    height, breadth, lines = np.uintp(field.shape[1]), np.uintp(field.shape[2]), np.uintp(out.shape[2]) // width
+    for part in range(np.uintp(len(field))):
+        for i in range(cell):
+            for row in range(min(lines, (height - i + step - one) // step)):
+                line = field[part, row * step + i]
+                for j in range(cell):
+                    columns = min(width, (breadth - j + step - one) // step)
+                    lane = out[part, i * cell + j, row * width : row * width + columns]
+                    for column in range(columns):
+                        lane[column] = line[column * step + j]
+
+
+@compiled
+def _lay_out_all(fields: Array, cell: np.uintp, stride: tuple[int, ...], width: np.uintp, out: Array) -> None:
+    for n in range(len(fields)):
+        lay_out(fields[n], cell, stride, width, out[n])

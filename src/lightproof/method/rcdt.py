@@ -1,0 +1,223 @@
+"""Images -> the Discrete R-CDT of the gradients of every patch."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Final
+
+import numpy as np
+
+from lightproof.core.images import Images, bring_to_size, check_images
+from lightproof.errors import BadImage
+from lightproof.method.deformations import DEFORMATIONS, tangents
+from lightproof.method.gradients import GRADIENTS
+from lightproof.method.illumination import LIGHTS
+from lightproof.method.patches import PatchGrid
+from lightproof.method.sorting_network import PatchSorter
+from lightproof.method.transform import cosines, directions, flatten, project, projection_angles, translation_vectors
+from lightproof.method.warps import COPIES, with_copies
+from lightproof.types import Floats
+
+BLOCK = 16
+"""Images worked on at a time: their projections stay in the processor's cache."""
+
+
+FEW_POINTS: Final = 64
+"""Points of a patch up to which all patches are sorted at once; more are sorted faster patch by patch."""
+
+SPANNED: Final[dict[str, tuple[str, ...]]] = {
+    "none": (),
+    **{name: (name,) for name in DEFORMATIONS},
+    "all": tuple(DEFORMATIONS),
+}
+"""Deformations of the gradients whose tangents may share a photo's span."""
+
+SLIGHT: Final = 0.1
+"""Size of a deformation in radians, or as a share, against which tangents are weighed beside photos and copies."""
+
+
+class Describer:
+    """Describes images: sorted projections of the gradients of each patch.
+
+    Parameters
+    ----------
+    settings : dict
+        What decides the features, already checked.
+    shape : (int, int)
+        Rows and columns that images are brought to.
+
+    Attributes
+    ----------
+    settings_ : dict
+    grid_ : PatchGrid
+    angles_ : ndarray of shape (m,)
+    translation_ : ndarray of shape (2, m * N), or of length 0
+        The translation vectors, flattened like a patch. The cosines leave nothing of them.
+    """
+
+    settings_: dict[str, Any]
+    grid_: PatchGrid
+    angles_: Floats
+    translation_: Floats
+    _cosines: Floats | None
+    _sorters: dict[PatchGrid, PatchSorter]
+
+    def __init__(self, settings: dict[str, Any], shape: tuple[int, ...]) -> None:
+        self.prepare(settings, shape)
+
+    def prepare(self, settings: dict[str, Any], shape: tuple[int, ...]) -> None:
+        """Get ready for images that are brought to ``shape``."""
+        self.grid_ = PatchGrid(int(shape[0]), int(shape[1]), int(settings["cell"]), int(settings["overlap"]))
+        self.angles_ = projection_angles(settings["n_angles"], settings["angle_scheme"])
+        self.translation_ = translation_vectors(self.angles_, self.grid_.n_points)
+        self._cosines, self._sorters = None, {}
+        if settings["detail"] != "all":
+            self._cosines = cosines(self.grid_.n_points, settings["detail"]).astype(settings["dtype"])
+            self.translation_ = np.zeros((0, len(self.angles_) * len(self._cosines)))
+        self.settings_ = settings
+
+    @property
+    def n_numbers(self) -> int:
+        """Length of a patch's vector, D."""
+        return int(self.translation_.shape[1])
+
+    def patch_vectors(self, X: Images) -> Floats:
+        """Compute the features, one vector per patch.
+
+        Parameters
+        ----------
+        X : ndarray of shape (n, h, w) or list of ndarray of shape (h, w)
+
+        Returns
+        -------
+        ndarray of shape (n, K, D)
+        """
+        images = self.check(X)
+        out = np.empty((len(images), self.grid_.n_patches, self.n_numbers), self.settings_["dtype"])
+        for start in range(0, len(images), BLOCK):
+            self.vectors_of(images[start : start + BLOCK], out[start : start + BLOCK])
+        return out
+
+    def enrolled_vectors(self, images: Images, copies: str, deformations: str) -> Floats:
+        """Compute what checked images put into a span: their features, those of their moved copies, and tangents.
+
+        Parameters
+        ----------
+        images : checked images
+        copies : str
+            A name in :data:`lightproof.method.warps.COPIES`.
+        deformations : str
+            A name in :data:`SPANNED`.
+
+        Returns
+        -------
+        ndarray of shape (n, 1 + copies + tangents, K, D)
+            The images themselves first.
+        """
+        count = 1 + len(COPIES[copies]) + len(SPANNED[deformations])
+        out = np.empty((len(images), count, self.grid_.n_patches, self.n_numbers), self.settings_["dtype"])
+        for start in range(0, len(images), BLOCK):
+            some = slice(start, start + BLOCK)
+            out[some] = self._enrolled(images[some], copies, SPANNED[deformations])
+        return out
+
+    def _enrolled(self, images: Images, copies: str, deformed: Sequence[str]) -> Floats:
+        pictures = self.unlit(images)
+        vectors = self.samples(self.gradients(with_copies(pictures, copies))).swapaxes(2, 3)
+        return np.concatenate([vectors, self._tangents(pictures, deformed)], axis=1) if deformed else vectors
+
+    def gradients(self, pictures: Floats) -> Floats:
+        """Take the differences of what :meth:`unlit` made, (..., h, w) -> (..., 2, h, w)."""
+        return GRADIENTS[self.settings_["gradient"]](pictures)
+
+    def samples(self, fields: Floats) -> Floats:
+        """Compute the features of pictures and their copies by their :meth:`gradients`, patches last.
+
+        Parameters
+        ----------
+        fields : ndarray of shape (n, L, 2, h, w)
+
+        Returns
+        -------
+        ndarray of shape (n, L, D, K)
+        """
+        each = fields.reshape(-1, *fields.shape[2:])
+        out = np.empty((len(each), self.n_numbers, self.grid_.n_patches), each.dtype)
+        sorter = self._sorter(self.grid_)
+        if sorter is None:
+            for start in range(0, len(each), BLOCK):
+                some = slice(start, start + BLOCK)
+                out[some] = self._sorted_one_by_one(each[some], self.grid_).swapaxes(1, 2)
+        else:
+            sorter.sort(each, out.reshape(len(each), len(self.angles_), -1, out.shape[-1]))
+        return out.reshape(*fields.shape[:2], *out.shape[1:])
+
+    def _tangents(self, pictures: Floats, names: Sequence[str]) -> Floats:
+        """How the features begin to change when the gradients are deformed, shape (n, len(names), K, D)."""
+        cloud = self.grid_.gather(self.gradients(pictures)).swapaxes(-1, -2)
+        changes = SLIGHT * tangents(cloud, self.angles_, names)
+        if self._cosines is not None:
+            changes = changes @ self._cosines.T
+        return flatten(changes).swapaxes(1, 2).astype(pictures.dtype)
+
+    def check(self, X: Images) -> Images:
+        """Refuse what cannot be described; return the images, whose pixels are still as they came."""
+        images = check_for(X, self.settings_)
+        if self.settings_["size"] == "as-is":
+            wanted = (self.grid_.height, self.grid_.width)
+            for i, shape in enumerate([images.shape[1:]] if isinstance(images, np.ndarray) else map(np.shape, images)):
+                if shape != wanted:
+                    legal = f"of the size seen in fit, {wanted[0]} x {wanted[1]}, because size='as-is'"
+                    raise BadImage(f"X[{i}]", legal, f"{shape[0]} x {shape[1]}")
+        return images
+
+    def vectors_of(self, images: Images, out: Floats | None = None) -> Floats:
+        """Compute the features of checked images in one go, shape (n, K, D), and put them into ``out``."""
+        return self.describe(self.unlit(images), out=out)
+
+    def unlit(self, images: Images) -> Floats:
+        """Bring checked images to size and take the light out of them, shape (n, h, w)."""
+        settings, shape = self.settings_, (self.grid_.height, self.grid_.width)
+        return LIGHTS[settings["light"]](bring_to_size(images, shape, settings["dtype"], settings["smoothing"]))
+
+    def describe(self, pictures: Floats, grid: PatchGrid | None = None, out: Floats | None = None) -> Floats:
+        """Compute the features of what :meth:`unlit` made, on the patches of any grid, shape (n, K, D)."""
+        grid, fields = grid or self.grid_, self.gradients(pictures)
+        # Without copies it pays only where neighbors share what is sorted.
+        sorter = self._sorter(grid) if grid.overlap and grid.cell % grid.stride == 0 else None
+        if sorter is None:
+            return self._sorted_one_by_one(fields, grid, out)
+        waves = np.empty((len(pictures), self.n_numbers, grid.n_patches), pictures.dtype)
+        sorter.sort(fields, waves.reshape(len(pictures), len(self.angles_), -1, grid.n_patches))
+        if out is None:
+            return np.ascontiguousarray(waves.swapaxes(1, 2))
+        out[...] = waves.swapaxes(1, 2)
+        return out
+
+    def _sorted_one_by_one(self, fields: Floats, grid: PatchGrid, out: Floats | None = None) -> Floats:
+        """Compute the features by the gradients, each patch sorted alone, (n, 2, h, w) -> (n, K, D)."""
+        # Each pixel is projected once, before the patches are cut: overlapping patches share the work.
+        projected = project(fields, self.angles_)
+        shape = (len(fields), grid.n_patches, len(self.angles_), -1)
+        room = None if out is None or self._cosines is not None else out.reshape(shape)
+        patches = grid.gather(projected, room)
+        patches.sort(axis=-1)
+        if self._cosines is None:
+            return flatten(patches)
+        # One product over all patches: a small one for each would take longer to start than to do.
+        flat = patches.reshape(-1, grid.n_points)
+        waves = np.matmul(flat, self._cosines.T, out=None if out is None else out.reshape(len(flat), -1))
+        return waves.reshape(len(fields), grid.n_patches, -1)
+
+    def _sorter(self, grid: PatchGrid) -> PatchSorter | None:
+        """Return what sorts all patches of a picture at once, if that is worth it."""
+        if self._cosines is None or grid.n_points > FEW_POINTS:
+            return None
+        if grid not in self._sorters:
+            self._sorters[grid] = PatchSorter(grid, directions(self.angles_), self._cosines)
+        return self._sorters[grid]
+
+
+def check_for(X: Images, settings: dict[str, Any]) -> Images:
+    """Refuse images that cannot be described under these settings."""
+    return check_images(X, settings["cell"], unit=settings["light"] != "none")
