@@ -17,7 +17,7 @@ from hypothesis import settings
 from lightproof.datasets import FaceSet, load_yale_b, make_relit_faces
 from lightproof.errors import MissingExtra
 from lightproof.imaging.detection import face_networks
-from tests.store import server
+from tests.gallery.store import server
 
 ROOT = Path(__file__).parents[1]
 

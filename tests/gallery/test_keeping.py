@@ -13,7 +13,7 @@ from lightproof.gallery.enrollment import hash_of
 from lightproof.gallery.store import Refusal
 from lightproof.gallery.template_codec import LEVEL, decode, encode
 from tests.gallery.people import NAMES, answers, enroll, face, new, place_of, png, state, tamper
-from tests.store.test_making import is_there
+from tests.gallery.store.test_making import is_there
 
 
 @pytest.fixture

@@ -21,7 +21,7 @@ from lightproof.gallery import Gallery
 from lightproof.gallery.store import Refusal, Store
 from lightproof.matching.calibration import score_of
 from tests.gallery.people import NAMES, STRANGERS, answers, enroll, face, new, png, rendered
-from tests.store.test_making import is_there
+from tests.gallery.store.test_making import is_there
 
 
 @pytest.fixture

@@ -9,7 +9,7 @@ from lightproof.metrics import roc
 from lightproof.plots import Line, det_chart, open_set_chart, rank_chart, roc_chart
 from lightproof.plots.canvas import BLUE, VERMILION
 from lightproof.plots.curves import SIZE
-from tests.test_plots import count_of, decoded
+from tests.plots.test_plots import count_of, decoded
 
 
 def line(genuine, impostor, marks=()) -> Line:
