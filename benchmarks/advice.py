@@ -22,10 +22,10 @@ from lightproof.datasets import make_relit_faces
 from lightproof.datasets.protocols import YALE_LIGHTS, Light
 from lightproof.datasets.synthetic import YALE_LIGHTS_DEFAULT
 from lightproof.gallery.advice import LIGHTS
-from lightproof.matching.calibration import Strangers, leads
+from lightproof.matching.calibration import ImpostorModel, normalized_scores
 from lightproof.matching.matcher import Matcher, preset_settings
-from lightproof.matching.scores import Evidence
-from lightproof.matching.templates import Enrolled
+from lightproof.matching.scores import Scores
+from lightproof.matching.templates import TemplateSet
 from lightproof.types import Array, Floats
 
 FAR = 0.001
@@ -62,7 +62,7 @@ def measure(preset: str, n_people: int, n_strangers: int, lights: Sequence[Light
         evidence = matcher.compare_vectors(vectors, unlit, every_template(matcher, photos))
         columns.append(evidence.people)
     by_choice = np.stack(columns, axis=2).transpose(1, 0, 2)  # (choices, photos, people)
-    return np.array([np.zeros(n_people), *(found(Evidence(each, evidence.cohort), truth) for each in by_choice)])
+    return np.array([np.zeros(n_people), *(found(Scores(each, evidence.cohort), truth) for each in by_choice)])
 
 
 def rendered(matcher: Matcher, n_people: int, lights: Sequence[Light]) -> Array:
@@ -71,26 +71,26 @@ def rendered(matcher: Matcher, n_people: int, lights: Sequence[Light]) -> Array:
     return make_relit_faces(n_people, lights, size=size, seed=SEED).images.reshape(n_people, len(lights), *size)
 
 
-def every_template(matcher: Matcher, photos: Array) -> Enrolled:
+def every_template(matcher: Matcher, photos: Array) -> TemplateSet:
     """Make a template of every choice of one person's photos but the empty one, in the order of the table."""
     single = matcher.templates(photos)
     some = [chosen for chosen in choices() if any(chosen)]
-    return matcher.everybody({chosen: matcher.joined(list(compress(single, chosen))) for chosen in some})
+    return matcher.template_set({chosen: matcher.joined(list(compress(single, chosen))) for chosen in some})
 
 
-def found(evidence: Evidence, truth: Array) -> Floats:
+def found(evidence: Scores, truth: Array) -> Floats:
     """Share of each person's photos that are found and named; strangers come after the photos of ``truth``."""
-    ahead = leads(evidence, share=0)
+    ahead = normalized_scores(evidence, share=0)
     needed = fitted(ahead[len(truth) :].max(axis=1)).lead_at(FAR)
     known = ahead[: len(truth)]
     named = (known.argmax(axis=1) == truth) & (known.max(axis=1) >= needed)
     return np.array([named[truth == person].mean() for person in range(known.shape[1])])
 
 
-def fitted(best: Floats) -> Strangers:
+def fitted(best: Floats) -> ImpostorModel:
     """Fit the distribution of strangers to their leads alone, by mean and standard deviation."""
     width = float(best.std() * np.sqrt(6) / np.pi)
-    return Strangers(float(best.mean() - np.euler_gamma * width), width)
+    return ImpostorModel(float(best.mean() - np.euler_gamma * width), width)
 
 
 def main(preset: str = "robust", people: str = str(PEOPLE)) -> None:

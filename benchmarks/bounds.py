@@ -19,10 +19,10 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 
 from lightproof.matching.kernels import FLOOR, LANES, Blocks
-from lightproof.matching.light_penalty import tax
-from lightproof.matching.matcher import Asked, Matcher
-from lightproof.matching.scores import Evidence, usual_of
-from lightproof.matching.templates import Enrolled
+from lightproof.matching.light_penalty import light_penalty
+from lightproof.matching.matcher import Matcher, ProbeSet
+from lightproof.matching.scores import Scores, cohort_stats
+from lightproof.matching.templates import TemplateSet
 from lightproof.method.aggregate import SHARPNESS
 from lightproof.types import Array, Floats
 
@@ -47,7 +47,7 @@ class Reach(NamedTuple):
 
     Attributes
     ----------
-    asked : Asked
+    asked : ProbeSet
     units : list of ndarray of shape (K, n * moves, D filled up)
         In each view.
     lines : list of ndarray of shape (K, n * moves, lines, 2)
@@ -56,17 +56,17 @@ class Reach(NamedTuple):
         What the photos say for the rendered people.
     """
 
-    asked: Asked
+    asked: ProbeSet
     units: list[Floats]
     lines: list[Floats]
     cohort: Floats
 
 
-def reach_of(asked: Asked, matcher: Matcher) -> Reach:
+def reach_of(asked: ProbeSet, matcher: Matcher) -> Reach:
     """Make photos ready for bounds, no more of them than are compared at a time."""
-    found = [usual for [usual] in usual_of(asked.vectors, matcher.cohort)]
+    found = [usual for [usual] in cohort_stats(asked.vectors, matcher.cohort)]
     lines = [_lines(usual.closeness, knots) for usual, knots in zip(found, KNOTS, strict=True)]
-    cohort = np.sum([usual.said for usual in found], axis=0)
+    cohort = np.sum([usual.scores for usual in found], axis=0)
     cohort = cohort.reshape(-1, asked.moves, cohort.shape[1]).max(axis=1)
     return Reach(asked, [usual.units for usual in found], lines, cohort)
 
@@ -74,11 +74,11 @@ def reach_of(asked: Asked, matcher: Matcher) -> Reach:
 class Wide(NamedTuple):
     """People laid side by side for bounds: in each view codes, scales and weights of :data:`WIDE` of them at a time."""
 
-    people: Enrolled
+    people: TemplateSet
     views: list[list[tuple[Array, Floats, Floats]]]
 
 
-def laid_wide(people: Enrolled) -> Wide:
+def laid_wide(people: TemplateSet) -> Wide:
     """Lay people out for bounds."""
     return Wide(people, [list(_laid_wide(side.blocks, side.weights)) for side in people.views])
 
@@ -89,7 +89,7 @@ def bounds(reach: Reach, wide: Wide) -> Floats:
     views = zip(reach.units, reach.lines, wide.views, strict=True)
     most = np.sum([_in_view(*view) for view in views], axis=0)[:, : len(people)] - people.levels
     best = most.reshape(-1, moves, len(people)).max(axis=1)
-    return np.asarray(best - tax(Evidence(best, reach.cohort), reach.asked.lights, people) + ROUNDING)
+    return np.asarray(best - light_penalty(Scores(best, reach.cohort), reach.asked.lights, people) + ROUNDING)
 
 
 def _lines(usual: Floats, knots: tuple[float, ...]) -> Floats:

@@ -29,7 +29,7 @@ from numpy.typing import NDArray
 from benchmarks.watching import resident
 from lightproof.datasets import make_relit_faces
 from lightproof.gallery import Gallery
-from lightproof.matching.calibration import leads
+from lightproof.matching.calibration import normalized_scores
 
 RENDERED: Final = 200
 PROBES: Final = 16
@@ -178,7 +178,7 @@ def named(crowd: Crowd, place: str, probes: int) -> dict[str, float]:
     with Gallery.open(place, create=False) as gallery:
         everybody, known = gallery.everybody(), gallery.calibration()
         asked = [crowd.photo(person, crowd.photos, slope=1.2) for person in who]
-        ahead = leads(gallery.matcher.compare(asked, everybody))
+        ahead = normalized_scores(gallery.matcher.compare(asked, everybody))
     names = np.array([str(name) for name in everybody.names])
     right = names[ahead.argmax(axis=1)] == [f"person {person:05d}" for person in who]
     sure = known.among(len(names)).chance(ahead.max(axis=1)) <= known.far

@@ -12,11 +12,11 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from lightproof.core.text_table import TextTable
 from lightproof.datasets import FaceSet, load_yale_b
 from lightproof.datasets.protocols import has_odd_number
 from lightproof.experiments.reproduction_report import markdown
-from lightproof.experiments.tables import TextTable
-from lightproof.matching.binary_codes import WORD, bits_apart, in_blocks, least_apart, spread
+from lightproof.matching.binary_codes import WORD, hamming_distances, in_blocks, least_distances, spread
 from lightproof.matching.matcher import Matcher, preset_settings
 from lightproof.types import Array, Floats
 
@@ -40,24 +40,24 @@ def measure(faces: FaceSet, preset: str) -> Iterator[list[str]]:
     frontal = (faces.azimuths == 0) & (faces.elevations == 0)
     names = faces.labels[frontal].tolist()
     templates = matcher.templates(faces.images[frontal])
-    people, coder = matcher.everybody(dict(zip(names, templates, strict=True))), matcher.coder
-    codes = coder.of_templates(templates)
-    blocks, rest = in_blocks(codes[:, : coder.n_first]), codes[:, coder.n_first :].copy()
-    glance = in_blocks(spread(codes, coder.n_first)[0])
+    people, encoder = matcher.template_set(dict(zip(names, templates, strict=True))), matcher.encoder
+    codes = encoder.encode_templates(templates)
+    blocks, rest = in_blocks(codes[:, : encoder.n_first]), codes[:, encoder.n_first :].copy()
+    coarse_scan = in_blocks(spread(codes, encoder.n_first)[0])
     asked = np.flatnonzero(~frontal)
     right = np.array([names.index(label) for label in faces.labels[asked]])
     looks: dict[str, list[Array]] = {GLANCE: [], FIRST: [], SECOND: [], "exact evidence": []}
     for start in range(0, len(asked), FACES):
-        query = matcher.ask(faces.images[asked[start : start + FACES]])
-        for bits in coder.of_asked(query.vectors, query.moves):
-            seen, n = spread(bits[0], coder.n_first)[0], len(codes)
-            looks[GLANCE].append(-bits_apart(glance, seen, n)[0].astype(float))
-            looks[FIRST].append(-bits_apart(blocks, bits[0, : coder.n_first], n)[0].astype(float))
-            looks[SECOND].append(-least_apart(blocks, rest, np.arange(n), bits).astype(float))
-        looks["exact evidence"] += list(matcher.said(query, people).people)
+        query = matcher.probes(faces.images[asked[start : start + FACES]])
+        for bits in encoder.encode_probes(query.vectors, query.moves):
+            seen, n = spread(bits[0], encoder.n_first)[0], len(codes)
+            looks[GLANCE].append(-hamming_distances(coarse_scan, seen, n)[0].astype(float))
+            looks[FIRST].append(-hamming_distances(blocks, bits[0, : encoder.n_first], n)[0].astype(float))
+            looks[SECOND].append(-least_distances(blocks, rest, np.arange(n), bits).astype(float))
+        looks["exact evidence"] += list(matcher.score_probes(query, people).people)
     azimuth, elevation = (np.radians(angles[asked]) for angles in (faces.azimuths, faces.elevations))
     angle = np.degrees(np.arccos(np.clip(np.cos(azimuth) * np.cos(elevation), -1, 1)))
-    n_bits = {GLANCE: WORD * glance.shape[1], FIRST: WORD * coder.n_first, SECOND: WORD * coder.n_words}
+    n_bits = {GLANCE: WORD * coarse_scan.shape[1], FIRST: WORD * encoder.n_first, SECOND: WORD * encoder.n_words}
     for name, scores in looks.items():
         lead = ahead(np.array(scores), right)
         cells = [np.percentile(lead[(angle > low) & (angle <= high)], SHARES) for low, high in LIGHTS]

@@ -14,13 +14,13 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from lightproof.core.text_table import TextTable
 from lightproof.datasets import YALE_LIGHTS, Crowd, FaceSet, load_yale_b, make_relit_faces
 from lightproof.datasets.protocols import has_even_number, has_odd_number
 from lightproof.experiments.reproduction_report import markdown
-from lightproof.experiments.tables import TextTable
-from lightproof.matching.calibration import leads
+from lightproof.matching.calibration import normalized_scores
 from lightproof.matching.matcher import Matcher, preset_settings
-from lightproof.matching.scores import Evidence, evidence_map
+from lightproof.matching.scores import Scores, patch_scores
 from lightproof.method.presets import GALLERIES
 from lightproof.types import Floats, Ints
 
@@ -47,7 +47,7 @@ HEAD = [
 
 
 @dataclass(frozen=True, eq=False)
-class Asked:
+class ProbeSet:
     """A gallery (C, h, w) and its probes (n, h, w), whom they show (n,) and the angle of their light (n,)."""
 
     enrolled: NDArray[np.uint8]
@@ -96,44 +96,44 @@ def angle_of(azimuths: Floats, elevations: Floats) -> Floats:
     return np.asarray(np.degrees(np.arccos(np.cos(azimuth) * np.cos(elevation))))
 
 
-def of_faces(faces: FaceSet) -> Asked:
+def of_faces(faces: FaceSet) -> ProbeSet:
     """Enroll everybody's photo under the light nearest to the camera, and ask about the others."""
     names, people = np.unique(faces.labels, return_inverse=True)
     angles = angle_of(faces.azimuths, faces.elevations)
     order = np.lexsort((angles, people))
     first = order[np.searchsorted(people[order], np.arange(len(names)))]
     others = np.setdiff1d(np.arange(len(faces)), first)
-    return Asked(faces.images[first], faces.images[others], people[others], angles[others])
+    return ProbeSet(faces.images[first], faces.images[others], people[others], angles[others])
 
 
-def of_crowd(crowd: Crowd, gallery: int, turns: int) -> Asked:
+def of_crowd(crowd: Crowd, gallery: int, turns: int) -> ProbeSet:
     """Enroll the twenty people of a gallery, and ask about them in turn."""
     people = np.arange(gallery * PEOPLE, (gallery + 1) * PEOPLE)
     photos = [crowd.probes(people, turn) for turn in range(turns)]
     angles = np.concatenate([angle_of(each.azimuths, each.elevations) for each in photos])
     images = np.concatenate([each.images for each in photos])
-    return Asked(crowd.faces(people), images, np.tile(np.arange(PEOPLE), turns), angles)
+    return ProbeSet(crowd.faces(people), images, np.tile(np.arange(PEOPLE), turns), angles)
 
 
-def ask(matcher: Matcher, asked: Asked) -> Said:
+def ask(matcher: Matcher, asked: ProbeSet) -> Said:
     """Compare the probes of one gallery."""
-    people = matcher.everybody(dict(enumerate(matcher.templates(asked.enrolled))))
+    people = matcher.template_set(dict(enumerate(matcher.templates(asked.enrolled))))
     said = matcher.compare(asked.probes, people)
     right = np.arange(len(people)) == asked.people[:, None]
-    ahead = leads(said)
+    ahead = normalized_scores(said)
     shape = (len(right), -1)
-    without = Evidence(said.people[~right].reshape(shape), said.cohort)
+    without = Scores(said.people[~right].reshape(shape), said.cohort)
     counting = np.full(len(right), np.nan)
     for i in np.linspace(0, len(right) - 1, min(SAMPLE, len(right))).astype(int):
         views = [view[0] for view in matcher.vectors(asked.probes[i : i + 1])]
-        counting[i] = patches_that_count(evidence_map(views, people, matcher.cohort).people[:, ~right[i]])
+        counting[i] = patches_that_count(patch_scores(views, people, matcher.cohort).people[:, ~right[i]])
     return Said(
         asked.angles,
         said.people[right],
         ahead[right],
         without.people,
         ahead[~right].reshape(shape),
-        leads(without).max(axis=1),
+        normalized_scores(without).max(axis=1),
         counting,
         np.full(len(right), lasting(without.people, asked.people)),
     )

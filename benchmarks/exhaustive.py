@@ -26,11 +26,11 @@ from lightproof.gallery import Gallery
 from lightproof.gallery.results import mark
 from lightproof.gallery.shortlist import by_name, templates_in
 from lightproof.gallery.store import View
-from lightproof.matching.calibration import Strangers, leads
+from lightproof.matching.calibration import ImpostorModel, normalized_scores
 from lightproof.matching.light_penalty import mutual_agreement
-from lightproof.matching.matcher import FACES, Asked, Matcher
-from lightproof.matching.scores import Evidence, joined_evidence
-from lightproof.matching.templates import Enrolled, drawn_by_lot
+from lightproof.matching.matcher import FACES, Matcher, ProbeSet
+from lightproof.matching.scores import Scores, stack_probes
+from lightproof.matching.templates import TemplateSet, reference_sample
 from lightproof.types import Array, Floats
 
 PEOPLE: Final = 4096
@@ -89,7 +89,7 @@ class Group(NamedTuple):
     """Some photos that are compared together: what is laid out of people serves all of them."""
 
     rows: slice
-    asked: Asked
+    asked: ProbeSet
 
 
 def search(
@@ -113,10 +113,10 @@ def search(
     with Gallery.open(place, create=False) as gallery:
         people, known = gallery.sample(), gallery.calibration()
         strangers = known.among(gallery.follow(), mutual_agreement(people))
-        drawn = people.of(drawn_by_lot(people.lots, len(people)))
+        drawn = people.of(reference_sample(people.sampling_keys, len(people)))
         groups = grouped(images, gallery.matcher)
         begun = time.process_time()
-        rivals = joined_evidence([gallery.matcher.said(group.asked, drawn) for group in groups])
+        rivals = stack_probes([gallery.matcher.score_probes(group.asked, drawn) for group in groups])
         seconds = time.process_time() - begun
         least = least_of(gallery, groups, guesses) if guesses else None
         # Another state of the gallery would have other answers. Which guesses these are changes none of them.
@@ -144,7 +144,7 @@ def _in_processes(work: Sequence[tuple[Any, ...]]) -> list[Part]:
 def grouped(images: Array, matcher: Matcher) -> list[Group]:
     """Make photos ready, some at a time."""
     rows = [slice(i, i + FACES) for i in range(0, len(images), FACES)]
-    return [Group(some, matcher.ask(images[some])) for some in rows]
+    return [Group(some, matcher.probes(images[some])) for some in rows]
 
 
 def least_of(gallery: Gallery, groups: Sequence[Group], guesses: Sequence[str]) -> Floats:
@@ -154,7 +154,7 @@ def least_of(gallery: Gallery, groups: Sequence[Group], guesses: Sequence[str]) 
         for rows, asked in groups:
             names = list(guesses[rows])
             people = _read(gallery, view, list(view.ids_of(set(names)).values()))
-            said = gallery.matcher.said(asked, people).people
+            said = gallery.matcher.score_probes(asked, people).people
             least[rows] = [said[i, people.names.index(name)] for i, name in enumerate(names)]
     return least
 
@@ -192,19 +192,19 @@ def best_of(
                 if least is not None and wide is not None:
                     some = _left(people, bounds(reach[i], wide), np.maximum(least, part.best.evidence)[group.rows])
                 if len(some):
-                    _keep_better(part.best, group.rows.start, gallery.matcher.said(group.asked, some), some)
+                    _keep_better(part.best, group.rows.start, gallery.matcher.score_probes(group.asked, some), some)
             part.done, part.seconds = start + PEOPLE, part.seconds + time.process_time() - begun
             if file:
                 part.write(file)
     return part
 
 
-def _left(people: Enrolled, most: Floats, least: Floats) -> Enrolled:
+def _left(people: TemplateSet, most: Floats, least: Floats) -> TemplateSet:
     """Return those who may be better than what is known, by their bounds, (n, C)."""
     return people.of(np.flatnonzero((most >= least[:, None]).any(axis=0)))
 
 
-def _keep_better(best: Best, first: int, said: Evidence, people: Enrolled) -> None:
+def _keep_better(best: Best, first: int, said: Scores, people: TemplateSet) -> None:
     """Put the best match of some photos among some people in place of a worse one."""
     assert said.distances is not None
     for i, column in enumerate(said.people.argmax(axis=1)):
@@ -214,7 +214,7 @@ def _keep_better(best: Best, first: int, said: Evidence, people: Enrolled) -> No
 
 
 def _told(
-    parts: Sequence[Best], i: int, rivals: Evidence, drawn: Enrolled, strangers: Strangers
+    parts: Sequence[Best], i: int, rivals: Scores, drawn: TemplateSet, strangers: ImpostorModel
 ) -> tuple[str, float, float]:
     """Name the best match of one photo, its score, and one in how many strangers would match as well."""
     assert rivals.distances is not None
@@ -224,12 +224,12 @@ def _told(
     people = np.append(rivals.people[i], [one.evidence[i] for one in others]).astype(np.float32)
     distances = np.append(rivals.distances[i], [one.distances[i] for one in others])
     # Those drawn by lot come first: that is whom leads are measured against where no lots are told.
-    ahead = leads(Evidence(people[None], rivals.cohort[i : i + 1]))[0]
+    ahead = normalized_scores(Scores(people[None], rivals.cohort[i : i + 1]))[0]
     winner = int(ahead.argmax())
     found = mark(float(ahead[winner]), float(distances[winner]), strangers)
     return names[winner], found.score, found.one_in
 
 
-def _read(gallery: Gallery, view: View, numbers: Sequence[int]) -> Enrolled:
-    found = templates_in(view.templates_of_people(numbers), gallery.way, gallery.place)
-    return by_name((kept for _, kept in found), gallery.way)
+def _read(gallery: Gallery, view: View, numbers: Sequence[int]) -> TemplateSet:
+    found = templates_in(view.templates_of_people(numbers), gallery.config, gallery.place)
+    return by_name((kept for _, kept in found), gallery.config)

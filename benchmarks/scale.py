@@ -25,9 +25,9 @@ import numpy as np
 
 from benchmarks import exhaustive
 from benchmarks.watching import resident
+from lightproof.core.text_table import TextTable
 from lightproof.datasets import Crowd
 from lightproof.experiments.reproduction_report import markdown
-from lightproof.experiments.tables import TextTable
 from lightproof.gallery import Gallery, crowd_name, make_gallery
 from lightproof.gallery.calibrate import FAR
 from lightproof.plots.canvas import PALETTE, encoded, quiet, sheet
@@ -97,14 +97,14 @@ def ask(place: str, images: Array) -> dict[str, Any]:
         opened, held = time.perf_counter() - start, resident() - before
         for image in images[:5]:
             gallery.identify(image)
-        seconds, names, scores, leads, one_in = [], [], [], [], []
+        seconds, names, scores, normalized_scores, one_in = [], [], [], [], []
         for image in images:
             start = time.perf_counter()
             best = gallery.identify(image).candidates[0]
             seconds.append(time.perf_counter() - start)
             names.append(best.name)
             scores.append(best.score)
-            leads.append(best.lead)
+            normalized_scores.append(best.lead)
             one_in.append(best.one_in)
     return {
         "people": n_people,
@@ -115,7 +115,7 @@ def ask(place: str, images: Array) -> dict[str, Any]:
         "bytes_a_person": held / n_people,
         "names": names,
         "scores": scores,
-        "leads": leads,
+        "leads": normalized_scores,
         "one_in": one_in,
     }
 

@@ -13,12 +13,12 @@ from itertools import product
 
 import numpy as np
 
+from lightproof.core.text_table import TextTable
 from lightproof.datasets import FaceSet, load_yale_b
 from lightproof.datasets.protocols import has_odd_number
 from lightproof.experiments.open_set import Row, run_open_set
 from lightproof.experiments.plan import YALE_EVERY_LIGHT
 from lightproof.experiments.reproduction_report import markdown
-from lightproof.experiments.tables import TextTable
 from lightproof.matching.matcher import Matcher, preset_settings
 from lightproof.method.presets import GALLERIES
 
@@ -31,7 +31,7 @@ def seen(name: str) -> Matcher:
     preset, view = name.split(": ")
     matcher = Matcher(preset_settings(preset))
     matcher.views = tuple(matcher.views[i] for i in VIEWS[view])
-    matcher.layouts = tuple(matcher.layouts[i] for i in VIEWS[view])
+    matcher.view_specs = tuple(matcher.view_specs[i] for i in VIEWS[view])
     return matcher
 
 

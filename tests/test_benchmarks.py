@@ -230,12 +230,12 @@ def test_readers_are_timed_from_one_to_as_many_as_there_are(some_people):
 
 def test_nobodys_evidence_exceeds_its_bound():
     matcher, crowd = Matcher(preset_settings("fast")), Crowd(seed=3)
-    people = matcher.everybody(dict(enumerate(matcher.templates(crowd.faces(np.arange(70))))))
+    people = matcher.template_set(dict(enumerate(matcher.templates(crowd.faces(np.arange(70))))))
     hard, blank = crowd.probes(np.arange(4), turn=5).images, np.zeros((1, 96, 84), np.uint8)
     blank[0, 40:50, 30:50] = 200
-    asked = matcher.ask(np.concatenate([crowd.faces(np.arange(3)), hard, blank]))
+    asked = matcher.probes(np.concatenate([crowd.faces(np.arange(3)), hard, blank]))
     said, most = (
-        matcher.said(asked, people).people,
+        matcher.score_probes(asked, people).people,
         bounds.bounds(bounds.reach_of(asked, matcher), bounds.laid_wide(people)),
     )
     assert most.shape == said.shape

@@ -6,7 +6,7 @@ import os
 
 import pytest
 
-from lightproof.core.executors import Processes, Task
+from lightproof.core.executors import ProcessExecutor, Task
 
 
 def with_process(piece):
@@ -31,7 +31,7 @@ def test_what_is_not_worth_a_process_is_done_here_and_only_when_asked_for(jobs, 
             read.append(i)
             yield i
 
-    stream = Processes(jobs).each(WHERE, pieces(), total, light=light)
+    stream = ProcessExecutor(jobs).map(WHERE, pieces(), total, light=light)
     assert next(stream) == (0, os.getpid())
     assert read == [0]
     assert list(stream) == [(i, os.getpid()) for i in range(1, total)]
@@ -40,11 +40,11 @@ def test_what_is_not_worth_a_process_is_done_here_and_only_when_asked_for(jobs, 
 @pytest.mark.skipif(os.cpu_count() == 1, reason="one core has nobody beside it")
 @pytest.mark.parametrize("ordered", [True, False])
 def test_others_do_every_piece(ordered):
-    done = list(Processes(2).each(WHERE, iter(range(20)), 20, ordered=ordered))
+    done = list(ProcessExecutor(2).map(WHERE, iter(range(20)), 20, ordered=ordered))
     assert os.getpid() not in {process for _, process in done}
     pieces = [piece for piece, _ in done]
     assert (pieces if ordered else sorted(pieces)) == list(range(20))
 
 
 def test_what_many_pieces_hold_is_made_at_once():
-    assert Processes().made(divmod, 7, 2) == (3, 1)
+    assert ProcessExecutor().scatter(divmod, 7, 2) == (3, 1)

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from lightproof import FaceRecognizer
+from lightproof.core.labels import training_part
 from lightproof.errors import BadLabels
-from lightproof.estimators.subspace_model import training_part
 
 
 @pytest.mark.parametrize(
@@ -49,11 +49,11 @@ def test_validation_draws_another_part_for_another_seed():
 
 
 @pytest.mark.parametrize("way", ["fit", "enroll"])
-def test_validation_needs_two_people(frontal, way):
+def test_validation_needs_two_people(frontal, config):
     alone = frontal.images[frontal.labels == "person-00"]
     recognizer = FaceRecognizer("authors", components="validate")
     with pytest.raises(BadLabels, match=r"^y must be of 2 or more people for components='validate'; got 1\.$"):
-        recognizer.fit(alone, ["a", "a"]) if way == "fit" else recognizer.enroll("a", alone)
+        recognizer.fit(alone, ["a", "a"]) if config == "fit" else recognizer.enroll("a", alone)
 
 
 def test_validation_needs_two_photos_of_everybody(frontal):

@@ -18,7 +18,7 @@ from lightproof.evaluation.rates_by_light import MEASURES, Judge, thinned
 from lightproof.evaluation.splits import make_draws
 from lightproof.evaluation.trials import Answers, Pairs, Trials
 from lightproof.gallery import Gallery
-from lightproof.matching.calibration import Strangers, score_of
+from lightproof.matching.calibration import ImpostorModel, score_of
 from lightproof.metrics import roc, share_by_person
 
 
@@ -40,7 +40,7 @@ def trials() -> Trials:
 
 
 # 1 in 100 strangers leads by 4 or more.
-USUAL = Strangers(4 + np.log(-np.log(0.99)), 1.0)
+USUAL = ImpostorModel(4 + np.log(-np.log(0.99)), 1.0)
 
 
 def test_figures_by_hand(trials):

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lightproof.core.labels import lot_of
+from lightproof.core.labels import sampling_key
 from lightproof.errors import BadParameter
 from lightproof.evaluation import Counted, evaluate_within
 from lightproof.evaluation.leave_one_out import PHOTOS, evenly, leads_left_out
@@ -20,7 +20,7 @@ from lightproof.gallery.calibrate import evidence_of_photos
 from lightproof.gallery.decision import verdict
 from lightproof.gallery.enrollment import take
 from lightproof.gallery.results import mark
-from lightproof.matching.calibration import leads, score_of
+from lightproof.matching.calibration import normalized_scores, score_of
 from lightproof.matching.light_penalty import mutual_agreement
 from lightproof.metrics import share_by_person
 from tests.gallery.people import NAMES, enroll, face, new, state, tamper
@@ -170,7 +170,7 @@ def test_where_faces_are_not_kept_the_template_stands_in_and_the_law_is_the_same
     for light in ALBUM[name]:
         i = place_of(photos, name, light)
         with gallery_of(tmp_path / f"{light}.gallery", without(name, light)) as never:
-            answer = leads(evidence_of_photos(never.matcher, never.everybody(), [photos[i]], never.place))
+            answer = normalized_scores(evidence_of_photos(never.matcher, never.everybody(), [photos[i]], never.place))
         np.testing.assert_allclose(ahead.photo[i], answer[0], atol=1e-4)
 
 
@@ -302,7 +302,7 @@ def test_of_many_people_and_photos_some_are_asked_about(kept, monkeypatch):
     monkeypatch.setattr("lightproof.evaluation.leave_one_out.MOST", 2)
     monkeypatch.setattr("lightproof.evaluation.leave_one_out.PHOTOS", 2)
     found = evaluate_within(kept)
-    drawn = [min(2, len(ALBUM[name])) for name in sorted(ALBUM, key=lot_of)[:2]]
+    drawn = [min(2, len(ALBUM[name])) for name in sorted(ALBUM, key=sampling_key)[:2]]
     asked = sum(count for count in drawn if count > 1)
     assert (found.people, found.asked, found.strangers_asked) == (len(ALBUM), asked, sum(drawn))
 

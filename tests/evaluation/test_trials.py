@@ -14,14 +14,14 @@ from lightproof.evaluation import comparisons, trials
 from lightproof.evaluation.comparisons import compare_drawn, compare_enrolled, pair_leads
 from lightproof.evaluation.splits import Draw, make_draws
 from lightproof.evaluation.trials import trials_of_draws, trials_of_gallery
-from lightproof.matching.calibration import leads
-from lightproof.matching.matcher import matcher_of, preset_settings
-from lightproof.matching.scores import Evidence
+from lightproof.matching.calibration import normalized_scores
+from lightproof.matching.matcher import matcher_for, preset_settings
+from lightproof.matching.scores import Scores
 
 
 @pytest.fixture(scope="module")
 def matcher():
-    return matcher_of(json.dumps(preset_settings("fast")))
+    return matcher_for(json.dumps(preset_settings("fast")))
 
 
 @given(
@@ -59,8 +59,8 @@ def test_too_few_people_or_photos_are_refused_in_one_sentence(people, got):
 
 
 def test_a_pair_is_a_gallery_of_one(rng):
-    evidence = Evidence(rng.normal(size=(7, 5)), rng.normal(size=(7, 60)))
-    alone = [leads(Evidence(evidence.people[:, [i]], evidence.cohort))[:, 0] for i in range(5)]
+    evidence = Scores(rng.normal(size=(7, 5)), rng.normal(size=(7, 60)))
+    alone = [normalized_scores(Scores(evidence.people[:, [i]], evidence.cohort))[:, 0] for i in range(5)]
     np.testing.assert_allclose(pair_leads(evidence), np.transpose(alone), rtol=1e-5, atol=1e-5)
 
 
@@ -74,18 +74,18 @@ def test_blocks_of_photos_and_templates_change_nothing(people, matcher, monkeypa
     np.testing.assert_allclose(parts.cohort, whole.cohort, rtol=1e-5, atol=1e-6)
     templates = matcher.templates(people.images[:12])
     kept = {i: matcher.joined([templates[photo] for photo in photos]) for i, photos in enumerate(enrolled)}
-    same = compare_enrolled(matcher, people.images[:12], matcher.everybody(kept), iter)
+    same = compare_enrolled(matcher, people.images[:12], matcher.template_set(kept), iter)
     np.testing.assert_allclose(same.people, whole.people, rtol=1e-5, atol=1e-6)
 
 
-def toy() -> tuple[Evidence, np.ndarray]:
+def toy() -> tuple[Scores, np.ndarray]:
     """Two photos each of three people; each photo says most for its own person, photo 5 for person 0."""
     people = np.array([0, 0, 1, 1, 2, 2])
     said = np.zeros((6, 3))
     said[np.arange(6), people] = [3, 3, 2, 2, 3, 1]
     said[5, 0] = 4
     cohort = np.tile(np.linspace(-1, 1, 60), (6, 1))
-    return Evidence(said, cohort), people
+    return Scores(said, cohort), people
 
 
 def test_questions_by_hand():
@@ -105,8 +105,8 @@ def test_questions_by_hand():
     assert found.n_enrolled == 2
     assert len(found.pairs.lead) == 2 * 3 * 3
     assert found.pairs.same.sum() == 2 * 3
-    few = Evidence(evidence.people[[4, 5]][:, :2], evidence.cohort[[4, 5]])
-    np.testing.assert_allclose(found.strangers.lead[:2], leads(few).max(axis=1))
+    few = Scores(evidence.people[[4, 5]][:, :2], evidence.cohort[[4, 5]])
+    np.testing.assert_allclose(found.strangers.lead[:2], normalized_scores(few).max(axis=1))
 
 
 def test_pairs_hold_each_photo_with_its_own_person_and_with_at_most_so_many_others(monkeypatch):
@@ -126,7 +126,7 @@ def test_pairs_hold_each_photo_with_its_own_person_and_with_at_most_so_many_othe
 
 def test_of_a_gallery_whose_name_it_does_not_have_is_a_stranger():
     evidence, people = toy()
-    few = Evidence(evidence.people[:, :2], evidence.cohort)
+    few = Scores(evidence.people[:, :2], evidence.cohort)
     found = trials_of_gallery(few, people, 2)
     np.testing.assert_array_equal(found.known.photo, [0, 1, 2, 3])
     np.testing.assert_array_equal(found.strangers.photo, [4, 5])

@@ -10,6 +10,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from lightproof.core.text_table import TextTable
 from lightproof.experiments import reproduction_report
 from lightproof.experiments.cache import Cache
 from lightproof.experiments.measure import Outcome
@@ -17,7 +18,6 @@ from lightproof.experiments.methods import METHODS
 from lightproof.experiments.plan import make_plan
 from lightproof.experiments.reproduction_report import Chapter, figures_of, markdown, reports
 from lightproof.experiments.runner import run_all
-from lightproof.experiments.tables import TextTable
 
 
 @pytest.fixture(scope="module")

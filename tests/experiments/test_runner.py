@@ -132,7 +132,7 @@ def test_another_version_or_other_code_is_run_anew(people, tmp_path, monkeypatch
 
 
 def test_smoothing_decides_what_a_method_sees(people):
-    plain, rounded = (take_pictures(people.images, (24, 24), way, "full") for way in ("float", "8-bit"))
+    plain, rounded = (take_pictures(people.images, (24, 24), config, "full") for config in ("float", "8-bit"))
     assert plain.shape == rounded.shape
     assert 0 < np.abs(plain - rounded).max() < 2 / 255
 

@@ -18,7 +18,7 @@ from lightproof.gallery import advice
 from lightproof.gallery.advice import FOUND, LEAST, LIGHTS, WORDS, advise, found_with, light_names, photo_gains
 from lightproof.imaging.lighting import light_directions
 from lightproof.matching.matcher import Matcher, preset_settings
-from lightproof.matching.scores import Evidence
+from lightproof.matching.scores import Scores
 
 NAMES = list(LIGHTS)
 
@@ -171,7 +171,7 @@ def test_found_means_best_and_further_ahead_than_strangers_get():
     cohort = np.tile([-1.0, 1.0], (8, 30))
     known = [[20.0, 0.0], [0.0, 20.0], [2.0, 0.0], [0.0, 20.0]]
     strangers = [[1.0, 0.0], [2.0, 0.0], [0.0, 3.0], [0.0, 2.0]]
-    evidence = Evidence(np.array(known + strangers), cohort)
+    evidence = Scores(np.array(known + strangers), cohort)
     # The first person is found once, taken for the other once; of the second one photo is no better than strangers.
     np.testing.assert_array_equal(found(evidence, np.array([0, 0, 1, 1])), [0.5, 0.5])
 
@@ -201,7 +201,7 @@ def matcher() -> Matcher:
 
 def test_photos_under_lights_like_the_others_help_them_most(matcher):
     faces = make_relit_faces(4, [(0, 0), (60, 0), (70, 10), (80, 0)], size=(72, 63), seed=9)
-    people = matcher.everybody(dict(enumerate(matcher.templates(faces.images[::4]))))
+    people = matcher.template_set(dict(enumerate(matcher.templates(faces.images[::4]))))
     gains = photo_gains(matcher, people, 0, faces.images[[1, 2, 3, 0]])
     assert gains.shape == (4,)
     # From 60, 70 and 80 degrees each other's light is near; from the front it is not.
@@ -211,7 +211,7 @@ def test_photos_under_lights_like_the_others_help_them_most(matcher):
 
 def test_photos_that_are_the_same_can_replace_each_other(matcher):
     faces = make_relit_faces(2, [(0, 0), (50, 0)], size=(72, 63), seed=9)
-    people = matcher.everybody({"other": matcher.templates(faces.images[2:3])[0]})
+    people = matcher.template_set({"other": matcher.templates(faces.images[2:3])[0]})
     front, side = faces.images[:2]
     twins = photo_gains(matcher, people, "Anna", [front, side, side])
     assert twins[1] == pytest.approx(twins[2], abs=1e-3)
@@ -222,12 +222,12 @@ def test_the_persons_own_template_is_not_used(matcher):
     faces = make_relit_faces(3, [(0, 0), (40, 0), (-40, 0)], size=(72, 63), seed=9)
     spans = matcher.templates(faces.images[::3])
     others = {"Ben": spans[1], "Cleo": spans[2]}
-    with_her = photo_gains(matcher, matcher.everybody(others | {"Anna": spans[0]}), "Anna", faces.images[:3])
-    without = photo_gains(matcher, matcher.everybody(others), "Anna", faces.images[:3])
+    with_her = photo_gains(matcher, matcher.template_set(others | {"Anna": spans[0]}), "Anna", faces.images[:3])
+    without = photo_gains(matcher, matcher.template_set(others), "Anna", faces.images[:3])
     np.testing.assert_array_equal(with_her, without)
 
 
 def test_two_photos_are_too_few_to_leave_one_out(matcher):
     two = make_relit_faces(1, [(0, 0), (40, 0)], size=(72, 63)).images
     with pytest.raises(BadParameter, match="`faces` of photo_gains must be at least three photos of one person; got 2"):
-        photo_gains(matcher, matcher.everybody({}), "Anna", two)
+        photo_gains(matcher, matcher.template_set({}), "Anna", two)

@@ -11,11 +11,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lightproof.core.labels import lot_of
+from lightproof.core.labels import sampling_key
 from lightproof.errors import BadGallery, BadParameter
 from lightproof.gallery import FAR, Calibration, Gallery
 from lightproof.gallery.calibrate import RELIT, best_of_others, calibrated, relit_copies
-from lightproof.matching.calibration import Strangers, leads, score_of
+from lightproof.matching.calibration import ImpostorModel, normalized_scores, score_of
 from lightproof.matching.light_penalty import lights_of, mutual_agreement
 from tests.conftest import ROOT
 from tests.gallery.people import NAMES, enroll, face, new, place_of
@@ -37,7 +37,7 @@ def test_without_calibration_all_is_as_usual(gallery):
     answer = gallery.identify(face("Ada", 1))
     assert (answer.far, answer.calibrated) == (0.001, False)
     second = answer.candidates[1]
-    assert second.one_in == pytest.approx(1 / Strangers.usual(6, alike(gallery)).chance(np.asarray(second.lead)))
+    assert second.one_in == pytest.approx(1 / ImpostorModel.usual(6, alike(gallery)).chance(np.asarray(second.lead)))
 
 
 def test_of_a_calibration_by_another_version_only_the_rate_stays(gallery):
@@ -80,8 +80,8 @@ def test_everybody_is_a_stranger_to_all_others(gallery):
         # The same as asking a gallery that does not know the person about the enrolled photo.
         light = lights_of([face(name)])
         evidence = matcher.compare_vectors(matcher.vectors([face(name)]), light, people.removing(name))
-        assert own == pytest.approx(leads(evidence).max(), abs=0.25)
-        assert own < Strangers.usual(5).lead_at(0.001)
+        assert own == pytest.approx(normalized_scores(evidence).max(), abs=0.25)
+        assert own < ImpostorModel.usual(5).lead_at(0.001)
     expected = calibrated(best, 0.01, 5, alike(gallery))
     assert gallery.calibrate(0.01) == expected
 
@@ -129,13 +129,13 @@ def test_people_who_come_later_are_judged_by_what_was_found(gallery):
 
 @given(st.integers(1, 500), st.floats(-1, 1), st.integers(1, 500), st.floats(0, 1))
 def test_what_was_found_shifts_what_is_usual(people, shift, now, agreed):
-    usual = Strangers.usual(now, agreed)
+    usual = ImpostorModel.usual(now, agreed)
     assert Calibration(0.01, shift, people).among(now, agreed) == usual.shifted(shift)
 
 
 @given(st.lists(st.floats(0, 3), min_size=1, max_size=30), st.integers(1, 50), st.floats(0, 1))
 def test_what_was_found_among_as_many_people_is_what_was_seen(best, n_people, agreed):
-    seen = Strangers.usual(n_people, agreed).shift_of(np.array(best), len(best))
+    seen = ImpostorModel.usual(n_people, agreed).shift_of(np.array(best), len(best))
     found = calibrated([np.array([lead]) for lead in best], 0.01, n_people, agreed)
     assert found == Calibration(0.01, seen, n_people + 1, len(best), 0)
 
@@ -158,7 +158,7 @@ def test_relit_copies_are_other_pictures_of_the_same_face():
 def test_of_very_many_people_some_are_drawn_by_lot(gallery):
     few = list(best_of_others(gallery.near, gallery.matcher, gallery.store, most=2))
     everybody = list(best_of_others(gallery.near, gallery.matcher, gallery.store))
-    drawn = sorted(NAMES.index(name) for name in sorted(NAMES, key=lot_of)[:2])
+    drawn = sorted(NAMES.index(name) for name in sorted(NAMES, key=sampling_key)[:2])
     assert [own.tolist() for own in few] == [everybody[i].tolist() for i in drawn]
 
 
@@ -170,7 +170,7 @@ def test_a_kept_face_is_compared_as_any_photo_with_its_person_left_out(store_pla
         for place, ((own, *relit), name) in enumerate(zip(found, NAMES, strict=True)):
             others = matcher.compare([face(name)], people).without(place)
             # Not equal: what is kept is an upright crop of another size.
-            assert own == pytest.approx(leads(others).max(), abs=0.2)
+            assert own == pytest.approx(normalized_scores(others).max(), abs=0.2)
             assert len(relit) == RELIT
 
 

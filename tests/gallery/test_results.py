@@ -8,9 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lightproof.gallery.results import Answer, Candidate, Verification, counted, mark
-from lightproof.matching.calibration import Strangers
+from lightproof.matching.calibration import ImpostorModel
 
-USUAL = Strangers.usual(10)
+USUAL = ImpostorModel.usual(10)
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,7 @@ from lightproof.errors import BadParameter, UnknownPerson
 from lightproof.evaluation import evaluate_within
 from lightproof.gallery import Gallery, crowd_name, decision, make_gallery, shortlist
 from lightproof.gallery.results import Candidate
-from lightproof.gallery.shortlist import steps as in_steps
+from lightproof.gallery.shortlist import steps as shortlists
 from lightproof.gallery.store import Store, sqlite
 from tests.conftest import ROOT
 
@@ -82,7 +82,7 @@ def test_the_answer_is_that_of_a_comparison_with_everybody(made, probes, monkeyp
     with Gallery.open(made) as gallery:
         some = [best_of(gallery, image) for image in probes.images]
         assert gallery.follow() == COUNT
-        panel = gallery.near(gallery.matcher.ask(probes.images[:1]))
+        panel = gallery.near(gallery.matcher.probes(probes.images[:1]))
         assert len(panel) < COUNT
         assert panel.n_people == COUNT
     assert some == everybody
@@ -170,8 +170,8 @@ def test_who_is_explained_is_who_is_found_first_also_of_a_stranger(made, probes,
 def test_what_calibrates_and_evaluates_looks_at_as_many_as_an_answer_does(made, crowd, many):
     [image] = crowd.probes(np.array([9001])).images
     with Gallery.open(made) as gallery:
-        asked = gallery.matcher.ask([image])
-        *_, last = gallery._register.in_steps(asked)
+        asked = gallery.matcher.probes([image])
+        *_, last = gallery._register.shortlists(asked)
         assert sorted(gallery.near(asked).names) == sorted(last.names)
         assert len(last) < COUNT
 
@@ -298,6 +298,6 @@ def test_ever_more_people_are_compared_until_one_of_them_may_be_it(monkeypatch, 
 
 @pytest.mark.parametrize(("count", "cut"), [(5, [5]), (8, [8]), (60, [8, 52]), (512, [8, 56, 448])])
 def test_the_nearest_people_come_in_steps_and_nobody_is_left_out(count, cut):
-    some = list(in_steps(list(range(count))))
+    some = list(shortlists(list(range(count))))
     assert [len(step) for step in some] == cut
     assert [person for step in some for person in step] == list(range(count))

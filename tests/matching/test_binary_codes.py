@@ -11,11 +11,11 @@ from numpy.testing import assert_array_equal
 from lightproof.matching.binary_codes import (
     BLOCK,
     WORD,
-    bits_apart,
-    bits_more,
+    hamming_distances,
     in_blocks,
     lanes_of,
-    least_apart,
+    least_distances,
+    refined_distances,
     spread,
 )
 from lightproof.matching.matcher import Matcher
@@ -36,14 +36,14 @@ def slow_count(one, other):
 
 
 def apart_of(codes, asked):
-    return bits_apart(in_blocks(codes), asked, len(codes))[0]
+    return hamming_distances(in_blocks(codes), asked, len(codes))[0]
 
 
 @given(st.integers(1, 3 * BLOCK), st.integers(1, 9), st.integers(0, 10**6))
 def test_bits_are_counted_one_by_one(n, count, seed):
     rng = np.random.default_rng(seed)
     codes, asked = words(rng, n, count), words(rng, 1, count)[0]
-    apart, counts = bits_apart(in_blocks(codes), asked, n)
+    apart, counts = hamming_distances(in_blocks(codes), asked, n)
     assert apart.tolist() == [slow_count(code, asked) for code in codes]
     assert counts.tolist() == np.bincount(apart, minlength=WORD * len(asked) + 1).tolist()
 
@@ -73,7 +73,7 @@ def test_what_is_laid_out_in_blocks_is_found_where_it_lies(n, count, seed):
 
 def test_codes_beyond_those_there_are_do_not_count(rng):
     codes = words(rng, BLOCK, 2)
-    apart, counts = bits_apart(in_blocks(codes), codes[0], 10)
+    apart, counts = hamming_distances(in_blocks(codes), codes[0], 10)
     assert apart.tolist() == apart_of(codes, codes[0])[:10].tolist()
     assert counts.sum() == 10
 
@@ -81,8 +81,8 @@ def test_codes_beyond_those_there_are_do_not_count(rng):
 def test_a_glance_falls_on_every_other_bit():
     bits = np.arange(2 * WORD)
     codes = np.packbits(np.eye(2 * WORD, dtype=np.uint8), axis=1, bitorder="little").view(np.uint64)
-    glance, rest = spread(codes, 2)
-    assert (glance != 0).any(axis=1).tolist() == (bits % 2 == 0).tolist()
+    coarse_scan, rest = spread(codes, 2)
+    assert (coarse_scan != 0).any(axis=1).tolist() == (bits % 2 == 0).tolist()
     assert (rest != 0).any(axis=1).tolist() == (bits % 2 == 1).tolist()
 
 
@@ -90,7 +90,7 @@ def test_a_glance_falls_on_every_other_bit():
 def test_more_bits_are_counted_only_of_those_near_so_far(n, count, more, limit, seed):
     rng = np.random.default_rng(seed)
     codes, asked, seen = words(rng, n, count + more), words(rng, 1, count)[0], rng.integers(0, 150, n, np.uint16)
-    rows, apart = bits_more(codes, asked, seen, limit)
+    rows, apart = refined_distances(codes, asked, seen, limit)
     assert rows.tolist() == np.flatnonzero(seen <= limit).tolist()
     assert apart.tolist() == [seen[row] + slow_count(codes[row, :count], asked) for row in rows]
 
@@ -101,27 +101,27 @@ def test_of_several_views_the_nearest_counts(n, head, tail, views, seed):
     codes, asked = words(rng, n, head + tail), words(rng, views, head + tail)
     rows = rng.permutation(n)[: max(1, n // 2)]
     expected = [min(slow_count(codes[row], other) for other in asked) for row in rows]
-    assert least_apart(in_blocks(codes[:, :head]), codes[:, head:].copy(), rows, asked).tolist() == expected
+    assert least_distances(in_blocks(codes[:, :head]), codes[:, head:].copy(), rows, asked).tolist() == expected
 
 
 def test_a_code_is_as_long_as_its_parts_say(matcher, frontal):
-    coder = matcher.coder
-    codes = coder.of_templates(matcher.templates(frontal.images[:3]))
-    assert codes.shape == (3, coder.n_words)
+    encoder = matcher.encoder
+    codes = encoder.encode_templates(matcher.templates(frontal.images[:3]))
+    assert codes.shape == (3, encoder.n_words)
     assert codes.dtype == np.uint64
     K = matcher.extractor.grid_.n_patches
     n_bits = K * (matcher.settings["n_angles"] + 2)
-    assert coder.n_first == -(-n_bits // WORD)
-    assert coder.n_words == 2 * coder.n_first
+    assert encoder.n_first == -(-n_bits // WORD)
+    assert encoder.n_words == 2 * encoder.n_first
     # What fills up the last words is the same for everybody.
     assert (apart_of(codes, codes[0]) <= 2 * n_bits).all()
 
 
 def test_the_code_of_a_template_is_near_that_of_its_photo(matcher, frontal):
-    coder = matcher.coder
-    stored = coder.of_templates(matcher.templates(frontal.images))
-    asked = coder.of_vectors(matcher.vectors(frontal.images))
-    n_bits = WORD * coder.n_words
+    encoder = matcher.encoder
+    stored = encoder.encode_templates(matcher.templates(frontal.images))
+    asked = encoder.encode_vectors(matcher.vectors(frontal.images))
+    n_bits = WORD * encoder.n_words
     for i, code in enumerate(asked):
         apart = apart_of(stored, code)
         assert apart.argmin() == i
@@ -130,13 +130,13 @@ def test_the_code_of_a_template_is_near_that_of_its_photo(matcher, frontal):
 
 def test_a_code_depends_on_nothing_but_its_photo(matcher, frontal):
     templates = matcher.templates(frontal.images)
-    together = matcher.coder.of_templates(templates)
+    together = matcher.encoder.encode_templates(templates)
     for template, code in zip(templates, together, strict=True):
-        assert_array_equal(matcher.coder.of_templates([template])[0], code)
+        assert_array_equal(matcher.encoder.encode_templates([template])[0], code)
 
 
 def test_light_that_changes_evenly_over_the_face_leaves_the_code_nearly_as_it_was(matcher, frontal):
-    codes = matcher.coder.of_vectors(matcher.vectors(frontal.images))
-    dim = matcher.coder.of_vectors(matcher.vectors((frontal.images * 0.6).astype(np.uint8)))
+    codes = matcher.encoder.encode_vectors(matcher.vectors(frontal.images))
+    dim = matcher.encoder.encode_vectors(matcher.vectors((frontal.images * 0.6).astype(np.uint8)))
     for one, other in zip(codes, dim, strict=True):
         assert apart_of(one[None], other)[0] < 0.1 * WORD * len(one)

@@ -24,14 +24,14 @@ from lightproof.matching.calibration import (
     SHARE,
     UPPER,
     WIDTH,
-    Strangers,
+    ImpostorModel,
     check_far,
-    lead_map,
-    leads,
+    normalized_score_map,
+    normalized_scores,
     score_of,
-    upper_quarter,
+    top_references,
 )
-from lightproof.matching.scores import Evidence
+from lightproof.matching.scores import Scores
 
 SOME = st.floats(-3, 3, width=32)
 
@@ -42,12 +42,12 @@ def evidences(draw, photos=3, least=0):
     # Few different values: ties must not matter.
     values = draw(st.sampled_from([SOME, st.sampled_from([-1.0, 0.0, 0.5, 1.0])]))
     known, made_up = (draw(arrays(float, (n, count), elements=values)) for count in (people, cohort))
-    return Evidence(known, made_up)
+    return Scores(known, made_up)
 
 
 @st.composite
 def strangers(draw):
-    return Strangers(draw(st.floats(-2, 5)), draw(st.floats(0.05, 3)))
+    return ImpostorModel(draw(st.floats(-2, 5)), draw(st.floats(0.05, 3)))
 
 
 def slow_lead(people: list[float], cohort: list[float], person: int) -> float:
@@ -65,7 +65,7 @@ def slow_lead(people: list[float], cohort: list[float], person: int) -> float:
 
 @given(evidences())
 def test_leads_are_those_of_a_plain_loop(evidence):
-    found = leads(evidence)
+    found = normalized_scores(evidence)
     assert found.shape == evidence.people.shape
     for row, people, cohort in zip(found, evidence.people.tolist(), evidence.cohort.tolist(), strict=True):
         expected = [slow_lead(people, cohort, person) for person in range(len(people))]
@@ -76,16 +76,16 @@ def test_a_lead_computed_by_hand():
     # Eight others: the upper quarter are 3 and 1, their mean is 2. That of the rendered people, who spread by 0.5, are
     # both 0.5. Of the two 0.8 and 0.2 make 1.7.
     people = np.array([[4.0, 3, 1, 0, 0, 0, 0, 0, 0]])
-    evidence = Evidence(people, np.array([[-0.5, 0.5] * 4]))
+    evidence = Scores(people, np.array([[-0.5, 0.5] * 4]))
     # For the second, the upper quarter is 4 and 1, and 2.1 is subtracted; for the third 4 and 3, and 2.9.
-    np.testing.assert_allclose(leads(evidence)[0, :3], [4.6, 1.8, -3.8])
+    np.testing.assert_allclose(normalized_scores(evidence)[0, :3], [4.6, 1.8, -3.8])
 
 
 def test_a_gallery_of_one_is_measured_against_rendered_people():
     # The upper quarter of the eight stand-ins are 7 and 6; the spread of 0 ... 7 is the root of 5.25.
-    evidence = Evidence(np.array([[10.0]]), np.arange(8.0)[None])
-    np.testing.assert_allclose(leads(evidence), [[3.5 / math.sqrt(5.25)]])
-    assert sorted(upper_quarter(evidence, 0).tolist()) == [7, 8]
+    evidence = Scores(np.array([[10.0]]), np.arange(8.0)[None])
+    np.testing.assert_allclose(normalized_scores(evidence), [[3.5 / math.sqrt(5.25)]])
+    assert sorted(top_references(evidence, 0).tolist()) == [7, 8]
 
 
 @given(evidences(photos=1, least=1), st.data())
@@ -98,17 +98,17 @@ def test_the_map_adds_up_to_the_lead(evidence, data):
         noise = rng.normal(size=(K, mean.shape[1]))
         return noise - noise.mean(axis=0) + mean
 
-    patches = Evidence(spread_over_patches(evidence.people), spread_over_patches(evidence.cohort))
-    found = lead_map(patches, evidence, person)
+    patches = Scores(spread_over_patches(evidence.people), spread_over_patches(evidence.cohort))
+    found = normalized_score_map(patches, evidence, person)
     assert found.shape == (K,)
-    np.testing.assert_allclose(found.sum(), leads(evidence)[0, person], rtol=1e-6, atol=1e-3)
+    np.testing.assert_allclose(found.sum(), normalized_scores(evidence)[0, person], rtol=1e-6, atol=1e-3)
 
 
 @given(evidences(photos=1, least=1))
 def test_nobody_is_a_rival_of_their_own(evidence):
     people, cohort = evidence.people.shape[1], evidence.cohort.shape[1]
     for person in range(people):
-        rivals = upper_quarter(evidence, person)
+        rivals = top_references(evidence, person)
         assert person not in rivals
         assert len(set(rivals.tolist())) == len(rivals) == math.ceil(max(ENOUGH, people - 1) / 4)
         assert max(rivals) < people + cohort
@@ -118,12 +118,12 @@ def test_nobody_is_a_rival_of_their_own(evidence):
 def test_a_lead_does_not_change_with_what_all_evidence_has_in_common(evidence, shift, stretch):
     if evidence.cohort.std(axis=1).min() < 1e-3:
         return
-    other = Evidence(evidence.people * stretch + shift, evidence.cohort * stretch + shift)
-    np.testing.assert_allclose(leads(other), leads(evidence), rtol=1e-5, atol=1e-5)
+    other = Scores(evidence.people * stretch + shift, evidence.cohort * stretch + shift)
+    np.testing.assert_allclose(normalized_scores(other), normalized_scores(evidence), rtol=1e-5, atol=1e-5)
 
 
 def test_rendered_people_all_alike_do_not_divide_by_0():
-    assert np.isfinite(leads(Evidence(np.ones((1, 3)), np.ones((1, 8))))).all()
+    assert np.isfinite(normalized_scores(Scores(np.ones((1, 3)), np.ones((1, 8))))).all()
 
 
 @given(strangers(), st.floats(-20, 40), st.floats(0.001, 5))
@@ -141,17 +141,17 @@ def test_the_lead_at_a_rate_is_the_inverse_of_the_chance(law, far):
 
 @given(st.integers(0, 10**6), st.floats(0, 1))
 def test_usually_the_best_of_many_moves_by_their_logarithm_less_where_lights_agree(n_people, alike):
-    law = Strangers.usual(n_people, alike)
+    law = ImpostorModel.usual(n_people, alike)
     measured, beyond = math.log(max(1, min(n_people, MEASURED))), math.log(max(n_people, MEASURED) / MEASURED)
     assert law.place == pytest.approx(PLACE + GROWTH * ((1 - ALIKE * alike) * measured + beyond))
     assert law.width == WIDTH
-    assert law.place >= Strangers.usual(n_people, 1.0).place
+    assert law.place >= ImpostorModel.usual(n_people, 1.0).place
 
 
 def test_the_chance_is_that_of_the_law_of_maxima_and_the_lead_its_inverse(rng):
-    law, leads = Strangers(1.3, 0.4), rng.normal(size=50) * 3
-    assert_allclose(law.chance(leads), gumbel_r.sf(leads, 1.3, 0.4), rtol=1e-12)
-    assert_allclose(law.chance(leads.astype(np.float32)), law.chance(leads), rtol=1e-4)
+    law, normalized_scores = ImpostorModel(1.3, 0.4), rng.normal(size=50) * 3
+    assert_allclose(law.chance(normalized_scores), gumbel_r.sf(normalized_scores, 1.3, 0.4), rtol=1e-12)
+    assert_allclose(law.chance(normalized_scores.astype(np.float32)), law.chance(normalized_scores), rtol=1e-4)
     assert_array_equal(law.chance(np.array([-1e6, 1e6])), [1, 0])
     for far in (1e-6, 0.001, 0.5, 0.99):
         assert law.lead_at(far) == pytest.approx(gumbel_r.isf(far, 1.3, 0.4), rel=1e-12)
@@ -164,7 +164,7 @@ def test_the_mean_of_the_upper_quarter_is_that_of_the_distribution():
 
 @given(st.integers(1, 1000))
 def test_no_strangers_seen_leave_what_is_usual(n_people):
-    assert Strangers.usual(n_people).shift_of(np.zeros(0), 0) == 0
+    assert ImpostorModel.usual(n_people).shift_of(np.zeros(0), 0) == 0
 
 
 @given(strangers(), st.floats(-1, 1), st.integers(0, 1000))
@@ -217,18 +217,18 @@ def test_what_is_no_rate_is_refused(far):
 @given(st.integers(1, MEASURED), st.floats(-5, 15))
 def test_the_best_of_many_is_the_maximum_of_single_ones(n_people, lead):
     """Somebody named beforehand is reached by the n-th root of the law of the best."""
-    law = Strangers.usual(10)
+    law = ImpostorModel.usual(10)
     best, one = (1 - float(each.chance(np.asarray(lead))) for each in (law, law.one_of(n_people)))
     assert one**n_people == pytest.approx(best, abs=1e-6)
 
 
 @given(st.integers(MEASURED, 10**6), st.floats(0, 1))
 def test_somebody_named_beforehand_is_not_easier_to_be_taken_for_among_more_people_than_were_measured(n_people, alike):
-    named, measured = (Strangers.usual(n, alike).one_of(n).place for n in (n_people, MEASURED))
+    named, measured = (ImpostorModel.usual(n, alike).one_of(n).place for n in (n_people, MEASURED))
     assert named == pytest.approx(measured)
 
 
 def test_the_best_of_more_people_leads_by_more():
     for alike in (0, 1):
-        places = [Strangers.usual(n, alike).lead_at(0.01) for n in (1, 10, 100, 1000, 10_000)]
+        places = [ImpostorModel.usual(n, alike).lead_at(0.01) for n in (1, 10, 100, 1000, 10_000)]
         assert np.all(np.diff(places) > 0.3)

@@ -12,10 +12,10 @@ from hypothesis import strategies as st
 
 from lightproof.datasets import FaceSet
 from lightproof.errors import BadImage, BadParameter, CannotWrite, UnknownPerson
-from lightproof.matching.calibration import leads
+from lightproof.matching.calibration import normalized_scores
 from lightproof.matching.explanation import Explanation, explain
 from lightproof.matching.matcher import Matcher, preset_settings
-from lightproof.matching.templates import Enrolled
+from lightproof.matching.templates import TemplateSet
 from lightproof.method.patches import PatchGrid
 
 NAMES = ["Anna", "Ben", "Cleo", "Dan", "Eve"]
@@ -27,9 +27,9 @@ def matcher() -> Matcher:
 
 
 @pytest.fixture(scope="module")
-def people(matcher: Matcher, faces: FaceSet) -> Enrolled:
+def people(matcher: Matcher, faces: FaceSet) -> TemplateSet:
     front = faces.images[(faces.azimuths == 0) & (faces.elevations == 0)]
-    return matcher.everybody(dict(zip(NAMES, matcher.templates(front), strict=True)))
+    return matcher.template_set(dict(zip(NAMES, matcher.templates(front), strict=True)))
 
 
 @pytest.fixture(scope="module")
@@ -39,12 +39,12 @@ def probe(faces: FaceSet) -> np.ndarray:
 
 
 @pytest.fixture(scope="module")
-def why(matcher: Matcher, people: Enrolled, probe: np.ndarray) -> Explanation:
+def why(matcher: Matcher, people: TemplateSet, probe: np.ndarray) -> Explanation:
     return explain(matcher, people, probe, "Anna", against="Ben")
 
 
 def test_the_patches_add_up_to_the_lead_that_decides(matcher, people, faces):
-    decided = leads(matcher.compare(faces.images[:7], people))
+    decided = normalized_scores(matcher.compare(faces.images[:7], people))
     for face, ahead in zip(faces.images, decided, strict=False):
         for place in (0, 3):
             found = explain(matcher, people, face, NAMES[place])
@@ -79,7 +79,7 @@ def test_rivals_are_the_upper_quarter_of_the_others(why):
 
 
 def test_one_person_alone_is_measured_against_made_up_people(matcher, people, probe):
-    alone = explain(matcher, matcher.everybody({"Anna": people.templates["Anna"]}), probe, "Anna")
+    alone = explain(matcher, matcher.template_set({"Anna": people.templates["Anna"]}), probe, "Anna")
     assert len(alone.rivals) == 2
     assert all(name.startswith("rendered ") for name in alone.rivals)
     assert alone.patches.sum() == pytest.approx(alone.lead, abs=1e-4)

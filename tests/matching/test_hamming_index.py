@@ -10,7 +10,7 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 
 from lightproof.matching import hamming_index
 from lightproof.matching.binary_codes import lanes_of, spread
-from lightproof.matching.hamming_index import CodeIndex, glance_limit, look_limit, nearest, together
+from lightproof.matching.hamming_index import HammingIndex, nearest, prefilter_limit, scan_limit, together
 
 FIRST, WORDS = 3, 5
 
@@ -52,7 +52,7 @@ class Following(RuleBasedStateMachine):
     def __init__(self):
         super().__init__()
         self.rng = np.random.default_rng(0)
-        self.codes, self.held = CodeIndex(FIRST), []
+        self.codes, self.held = HammingIndex(FIRST), []
 
     @rule(people=st.lists(st.integers(1, 30), max_size=25))
     def add(self, people):
@@ -86,12 +86,12 @@ class TestFollowingInBlocks(TestFollowing):
 
 @both_sizes
 def test_what_was_removed_is_not_in_memory_any_more(rng):
-    codes, own = CodeIndex(FIRST), words(rng, 40)
+    codes, own = HammingIndex(FIRST), words(rng, 40)
     codes.add(range(40), own)
     codes.remove([7])
     for segment in codes._segments:
-        glance = segment.glance[lanes_of(np.arange(segment.used))]
-        for held, part in zip((glance, segment.rest[: segment.used]), spread(own, FIRST), strict=True):
+        coarse_scan = segment.coarse_scan[lanes_of(np.arange(segment.used))]
+        for held, part in zip((coarse_scan, segment.rest[: segment.used]), spread(own, FIRST), strict=True):
             rows = {row.tobytes() for row in held}
             assert part[7].tobytes() not in rows
             assert segment is not codes._segments[0] or part[6].tobytes() in rows
@@ -99,7 +99,7 @@ def test_what_was_removed_is_not_in_memory_any_more(rng):
 
 @both_sizes
 def test_room_is_given_back_once_half_of_it_holds_nobody(rng, rows):
-    codes, own = CodeIndex(FIRST), words(rng, 7 * rows)
+    codes, own = HammingIndex(FIRST), words(rng, 7 * rows)
     codes.add(range(7 * rows), own)
     assert len(codes._segments) == 7
     codes.remove(range(5 * rows))
@@ -112,14 +112,14 @@ def test_room_is_given_back_once_half_of_it_holds_nobody(rng, rows):
 def test_only_the_better_part_of_each_look_is_looked_at_again(rng, monkeypatch):
     monkeypatch.setattr(hamming_index, "FEWEST", 4)
     monkeypatch.setattr(hamming_index, "GLANCED", 5)
-    codes, own = CodeIndex(FIRST), words(rng, 200)
+    codes, own = HammingIndex(FIRST), words(rng, 200)
     codes.add(range(200), own)
     asked = own[3:4].copy()
-    counts, seen = codes.glance(asked[0])
+    counts, seen = codes.coarse_scan(asked[0])
     assert counts.sum() == 200
-    counts, left = codes.first_look(asked[0], seen, glance_limit(counts))
+    counts, left = codes.prefilter(asked[0], seen, scan_limit(counts))
     assert 20 <= counts.sum() == sum(len(part.rows) for part in left) < 80
-    limit = look_limit(counts, len(codes))
+    limit = prefilter_limit(counts, len(codes))
     assert 4 <= sum(int((part.apart <= limit).sum()) for part in left) < 20
     assert found_by(codes, asked, 1) == [(0, 3)]
 
@@ -128,8 +128,8 @@ def test_one_in_so_many_is_looked_at_again_when_there_are_many(monkeypatch):
     monkeypatch.setattr(hamming_index, "FEWEST", 4)
     counts = np.full(1000, 8)
     # 8,000 codes: one in 256 is 31, within the first 4 of these counts; and 8 for each of them at a glance.
-    assert look_limit(counts, 8000) == 3
-    assert glance_limit(counts) == 30
+    assert prefilter_limit(counts, 8000) == 3
+    assert scan_limit(counts) == 30
 
 
 @both_sizes
@@ -137,7 +137,7 @@ def test_pieces_find_together_what_one_index_finds(rng, monkeypatch):
     monkeypatch.setattr(hamming_index, "FEWEST", 10)
     monkeypatch.setattr(hamming_index, "GLANCED", 3)
     own, people = words(rng, 300), rng.permutation(300) // 2
-    whole, parts = CodeIndex(FIRST), [CodeIndex(FIRST) for _ in range(3)]
+    whole, parts = HammingIndex(FIRST), [HammingIndex(FIRST) for _ in range(3)]
     # Of few bits: holes, which have none, would be the best matches. The parts never had any.
     questions = np.bitwise_and.reduce(words(rng, 80).reshape(4, 10, 2, WORDS))
     whole.add(people, own)
@@ -146,15 +146,15 @@ def test_pieces_find_together_what_one_index_finds(rng, monkeypatch):
     for i, part in enumerate(parts):
         part.add(people[people % 3 == i], own[people % 3 == i])
     for asked in questions:
-        glances = [part.glance(asked[0]) for part in parts]
-        limit = glance_limit(sum(counts for counts, _ in glances))
-        looks = [part.first_look(asked[0], seen, limit) for part, (_, seen) in zip(parts, glances, strict=True)]
-        limit = look_limit(sum(counts for counts, _ in looks), sum(map(len, parts)))
-        found = [part.second_look(asked, left, limit, 7) for part, (_, left) in zip(parts, looks, strict=True)]
+        glances = [part.coarse_scan(asked[0]) for part in parts]
+        limit = scan_limit(sum(counts for counts, _ in glances))
+        looks = [part.prefilter(asked[0], seen, limit) for part, (_, seen) in zip(parts, glances, strict=True)]
+        limit = prefilter_limit(sum(counts for counts, _ in looks), sum(map(len, parts)))
+        found = [part.rerank(asked, left, limit, 7) for part, (_, left) in zip(parts, looks, strict=True)]
         expected = whole.search(asked, 7)
         np.testing.assert_array_equal(nearest(together(found), 7).people, expected.people)
         np.testing.assert_array_equal(nearest(together(found), 7).apart, expected.apart)
 
 
 def test_nobody_is_found_among_nobody(rng):
-    assert found_by(CodeIndex(FIRST), words(rng, 2), 5) == []
+    assert found_by(HammingIndex(FIRST), words(rng, 2), 5) == []

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 
-from lightproof.matching.kernels import FLOOR, LANES, closeness, lay_out, summed_evidence, unit_vectors, usual_evidence
+from lightproof.matching.kernels import FLOOR, LANES, closeness, cohort_scores, lay_out, summed_scores, unit_vectors
 
 
 def people(rng, count, K=5, r=2, D=6):
@@ -49,7 +49,7 @@ def test_what_is_said_is_the_sum_of_weighed_logarithms(count, n, r, seed):
     own, vectors = people(rng, count, r=r), photos(rng, n)
     usual = rng.uniform(0.002, 1, (5, n)).astype(np.float32)
     weights = rng.uniform(0, 3, (5, count)).astype(np.float32)
-    said, near = summed_evidence(unit_vectors(vectors), lay_out(own), usual, weights)
+    said, near = summed_scores(unit_vectors(vectors), lay_out(own), usual, weights)
     close = slow_closeness(vectors, own)
     expected = (np.log(close / usual[:, :, None] + FLOOR) * weights[:, None]).sum(axis=0)
     assert_allclose(said, expected, rtol=1e-4, atol=1e-2)
@@ -59,17 +59,17 @@ def test_what_is_said_is_the_sum_of_weighed_logarithms(count, n, r, seed):
 def test_what_is_usual_is_the_mean_closeness_and_said_with_it_to_the_last_bit(rng):
     cohort, units = lay_out(people(rng, 60)), unit_vectors(photos(rng, 7))
     weights = rng.uniform(0, 3, (5, 60)).astype(np.float32)
-    usual, said = usual_evidence(units, cohort, weights)
+    usual, said = cohort_scores(units, cohort, weights)
     assert_array_equal(usual, closeness(units, cohort).mean(axis=2))
-    assert_array_equal(said, summed_evidence(units, cohort, usual, weights)[0])
+    assert_array_equal(said, summed_scores(units, cohort, usual, weights)[0])
 
 
 def test_nobody_depends_on_who_else_is_there_nor_on_the_place(rng):
     own, vectors = people(rng, 200), photos(rng, 9)
     usual, weights = np.full((5, 9), 0.01, np.float32), rng.uniform(0, 2, (5, 200)).astype(np.float32)
-    together = summed_evidence(unit_vectors(vectors), lay_out(own), usual, weights)
+    together = summed_scores(unit_vectors(vectors), lay_out(own), usual, weights)
     for some in (np.arange(3), np.array([77]), rng.permutation(200)):
-        alone = summed_evidence(unit_vectors(vectors), lay_out(own[some]), usual, weights[:, some])
+        alone = summed_scores(unit_vectors(vectors), lay_out(own[some]), usual, weights[:, some])
         for one, all_of_them in zip(alone, together, strict=True):
             assert_array_equal(one, all_of_them[:, some])
 
@@ -77,9 +77,9 @@ def test_nobody_depends_on_who_else_is_there_nor_on_the_place(rng):
 def test_photos_are_judged_one_by_one(rng):
     own, vectors = people(rng, 70), photos(rng, 20)
     usual, weights = np.full((5, 20), 0.01, np.float32), np.ones((5, 70), np.float32)
-    together, _ = summed_evidence(unit_vectors(vectors), lay_out(own), usual, weights)
+    together, _ = summed_scores(unit_vectors(vectors), lay_out(own), usual, weights)
     for i in range(20):
-        alone, _ = summed_evidence(unit_vectors(vectors[i : i + 1]), lay_out(own), usual[:, :1], weights)
+        alone, _ = summed_scores(unit_vectors(vectors[i : i + 1]), lay_out(own), usual[:, :1], weights)
         assert_array_equal(alone[0], together[i])
 
 
@@ -91,7 +91,5 @@ def test_a_black_patch_is_at_right_angles_to_everybody(rng):
 
 
 def test_nobody_at_all_is_an_answer(rng):
-    said, near = summed_evidence(
-        unit_vectors(photos(rng, 4)), lay_out(people(rng, 0)), np.ones((5, 4)), np.ones((5, 0))
-    )
+    said, near = summed_scores(unit_vectors(photos(rng, 4)), lay_out(people(rng, 0)), np.ones((5, 4)), np.ones((5, 0)))
     assert said.shape == near.shape == (4, 0)

@@ -10,8 +10,8 @@ from lightproof.estimators.subspace_model import People
 from lightproof.gallery.template_codec import encode, written
 from lightproof.matching import scores
 from lightproof.matching.cohort import cohort_faces
-from lightproof.matching.light_penalty import lights_of, tax
-from lightproof.matching.matcher import FACES, MOVES, Matcher, matcher_of, preset_settings
+from lightproof.matching.light_penalty import light_penalty, lights_of
+from lightproof.matching.matcher import FACES, MOVES, Matcher, matcher_for, preset_settings
 from lightproof.matching.templates import Template
 from lightproof.method.presets import GALLERIES, PRESETS
 from lightproof.method.warps import warp, with_copies
@@ -52,11 +52,13 @@ def test_photos_joined_are_near_to_photos_spanned_together(preset, frontal, lit)
     together = Template(
         tuple(
             People(*layout, {}).adding("", view.samples(fields).swapaxes(2, 3)).spans[""]
-            for view, layout in zip(matcher.views, matcher.layouts, strict=True)
+            for view, layout in zip(matcher.views, matcher.view_specs, strict=True)
         )
     )
     probes = matcher.vectors(lit.images[1:9])
-    found, expected = (still(matcher, probes, matcher.everybody({"": each})).distances for each in (joined, together))
+    found, expected = (
+        still(matcher, probes, matcher.template_set({"": each})).distances for each in (joined, together)
+    )
     np.testing.assert_allclose(found, expected, atol=0.04)
 
 
@@ -67,7 +69,7 @@ def test_a_photo_keeps_what_a_person_of_that_photo_and_its_copies_spans(preset, 
     assert len(images) > matcher.together
     fields = matcher.extractor.gradients(with_copies(matcher.extractor.unlit(images), matcher.settings["copies"]))
     for i, template in enumerate(matcher.templates(images)):
-        for view, layout, spans in zip(matcher.views, matcher.layouts, template.spans, strict=True):
+        for view, layout, spans in zip(matcher.views, matcher.view_specs, template.spans, strict=True):
             vectors = view.samples(fields)[i : i + 1].swapaxes(2, 3)
             expected = People.of(vectors, [""], layout.shared, layout.settings).spans[""]
             np.testing.assert_array_equal(spans.own, expected.own)
@@ -95,14 +97,14 @@ def test_strangers_find_a_person_of_several_photos_no_likelier(matcher, faces):
     assert joined.level > 0
     assert [template.level for template in templates] == [0, 0, 0]
     strangers = matcher.vectors(cohort_faces()[:20])
-    everybody = matcher.everybody(dict(enumerate([joined, *templates])))
+    everybody = matcher.template_set(dict(enumerate([joined, *templates])))
     scores = still(matcher, strangers, everybody).people.mean(axis=0)
     assert scores[0] == pytest.approx(scores[1:].mean(), abs=1e-3)
 
 
 def test_everybody_stands_in_the_order_given(matcher, frontal):
     one, two = matcher.templates(frontal.images[:2])
-    assert matcher.everybody({"Zoe": one, "Ada": two}).names == ["Zoe", "Ada"]
+    assert matcher.template_set({"Zoe": one, "Ada": two}).names == ["Zoe", "Ada"]
 
 
 def test_blank_faces_are_refused(matcher):
@@ -137,16 +139,16 @@ def test_settings_that_no_gallery_can_have_are_refused():
 
 def test_settings_written_as_text_give_the_same_matcher_again():
     text = written(GALLERIES["fast"])
-    assert matcher_of(text) is matcher_of(text)
-    assert matcher_of(text).settings == Matcher(GALLERIES["fast"]).settings
-    assert matcher_of(text).settings["size"] == (72, 63)
+    assert matcher_for(text) is matcher_for(text)
+    assert matcher_for(text).settings == Matcher(GALLERIES["fast"]).settings
+    assert matcher_for(text).settings["size"] == (72, 63)
 
 
 def test_a_face_is_compared_as_it_lies_and_after_small_moves_whichever_says_most(matcher, frontal):
-    people = matcher.everybody(dict(enumerate(matcher.templates(frontal.images[:3]))))
+    people = matcher.template_set(dict(enumerate(matcher.templates(frontal.images[:3]))))
     said = matcher.compare(frontal.images, people)
     as_it_lies = still(matcher, matcher.vectors(frontal.images), people)
-    untaxed = said.people + tax(said, lights_of(frontal.images), people)
+    untaxed = said.people + light_penalty(said, lights_of(frontal.images), people)
     assert (untaxed >= as_it_lies.people - 1e-5).all()
     assert (said.cohort >= as_it_lies.cohort - 1e-5).all()
     pictures = matcher.extractor.unlit(frontal.images)
@@ -157,7 +159,7 @@ def test_a_face_is_compared_as_it_lies_and_after_small_moves_whichever_says_most
 
 
 def test_a_face_that_was_cut_askew_says_more_after_a_move(matcher, frontal):
-    people = matcher.everybody(dict(enumerate(matcher.templates(frontal.images[:3]))))
+    people = matcher.template_set(dict(enumerate(matcher.templates(frontal.images[:3]))))
     askew = np.roll(frontal.images, 2, axis=2)
     said = matcher.compare(askew, people)
     as_it_lies = matcher.compare_vectors(matcher.vectors(askew), lights_of(askew), people)
@@ -166,14 +168,14 @@ def test_a_face_that_was_cut_askew_says_more_after_a_move(matcher, frontal):
 
 
 def test_the_maps_of_a_comparison_add_up_to_it(matcher, frontal):
-    people = matcher.everybody(dict(enumerate(matcher.templates(frontal.images[:3]))))
+    people = matcher.template_set(dict(enumerate(matcher.templates(frontal.images[:3]))))
     said, maps = matcher.compare_map(frontal.images[1], people)
     np.testing.assert_allclose(maps.people.mean(axis=0), said.people[0], atol=1e-5)
     np.testing.assert_allclose(maps.cohort.mean(axis=0), said.cohort[0], atol=1e-5)
 
 
 def test_faces_compared_in_blocks_say_the_same_as_one_by_one(matcher, frontal):
-    people = matcher.everybody(dict(enumerate(matcher.templates(frontal.images[:3]))))
+    people = matcher.template_set(dict(enumerate(matcher.templates(frontal.images[:3]))))
     many = np.concatenate([frontal.images] * (FACES // len(frontal.images) + 1))
     together = matcher.compare(many, people)
     alone = matcher.compare(many[-1:], people)
@@ -189,27 +191,27 @@ def test_templates_know_the_light_of_their_photos(matcher, lit):
 
 def test_who_comes_beside_others_is_compared_alone_and_all_is_said_as_if_at_once(matcher, frontal, lit, monkeypatch):
     templates = dict(enumerate(matcher.templates(frontal.images[::2])))
-    people = matcher.everybody({name: templates[name] for name in (0, 1)})
-    compared, plain = [], scores.evidence_for
+    people = matcher.template_set({name: templates[name] for name in (0, 1)})
+    compared, plain = [], scores.scores_against
 
     def noted(some, usual):
         compared.append(some)
         return plain(some, usual)
 
     monkeypatch.setattr("lightproof.matching.matcher.evidence_for", noted)
-    asked = matcher.ask(lit.images[:3])
+    asked = matcher.probes(lit.images[:3])
     for name in (2, 3, 4):
-        new = matcher.everybody({name: templates[name]})
+        new = matcher.template_set({name: templates[name]})
         people = people.beside(new)
-        said = matcher.said(asked, people)
+        said = matcher.score_probes(asked, people)
         assert compared.pop() is (people if name == 2 else new)
-        assert matcher.said(asked, people) is said
+        assert matcher.score_probes(asked, people) is said
         assert not compared
-        once = matcher.said(matcher.ask(lit.images[:3]), matcher.everybody(people.templates))
+        once = matcher.score_probes(matcher.probes(lit.images[:3]), matcher.template_set(people.templates))
         compared.clear()
         for part in ("people", "cohort", "distances", "lots"):
             np.testing.assert_array_equal(getattr(said, part), getattr(once, part))
     # Somebody else is asked about in the usual way.
-    others = matcher.everybody({5: templates[0]})
-    assert matcher.said(asked, others).people.shape == (3, 1)
+    others = matcher.template_set({5: templates[0]})
+    assert matcher.score_probes(asked, others).people.shape == (3, 1)
     assert compared == [others]

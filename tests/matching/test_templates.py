@@ -7,7 +7,7 @@ import pytest
 from numpy.testing import assert_array_equal
 
 from lightproof.matching.matcher import Matcher
-from lightproof.matching.templates import Enrolled, Template
+from lightproof.matching.templates import Template, TemplateSet
 from lightproof.method.presets import GALLERIES
 from lightproof.method.subspace_bank import length_weights
 
@@ -23,7 +23,7 @@ def templates(matcher, frontal):
 
 
 def test_every_view_has_everybody_in_the_order_they_come(matcher, templates):
-    people = matcher.everybody(templates)
+    people = matcher.template_set(templates)
     assert people.names == ["a", "b", "c"]
     assert len(people) == 3
     assert len(people.views) == len(matcher.views) == 2
@@ -37,7 +37,7 @@ def test_every_view_has_everybody_in_the_order_they_come(matcher, templates):
 
 
 def test_removing_somebody_leaves_the_others_and_the_first_as_it_was(matcher, templates):
-    people = matcher.everybody(templates)
+    people = matcher.template_set(templates)
     fewer = people.removing("b")
     assert fewer.names == ["a", "c"]
     assert people.names == ["a", "b", "c"]
@@ -46,7 +46,7 @@ def test_removing_somebody_leaves_the_others_and_the_first_as_it_was(matcher, te
 
 def test_lights_stand_person_by_person_and_who_tells_none_is_lit_from_the_front():
     spans = ()
-    people = Enrolled(
+    people = TemplateSet(
         [],
         {
             "a": Template(spans, lights=((10.0, 5.0), (-40.0, 0.0))),
@@ -60,7 +60,7 @@ def test_lights_stand_person_by_person_and_who_tells_none_is_lit_from_the_front(
 
 
 def test_nobody_enrolled_is_nobody(matcher):
-    people = matcher.everybody({})
+    people = matcher.template_set({})
     assert len(people) == 0
     assert people.names == []
     assert people.levels.shape == (0,)

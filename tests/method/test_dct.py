@@ -9,7 +9,7 @@ from hypothesis import settings as examples
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 
-from lightproof.method.dct import Placer
+from lightproof.method.dct import PatchDCT
 from lightproof.method.gradients import GRADIENTS
 from lightproof.method.patches import PatchGrid
 from lightproof.method.transform import plane_cosines
@@ -19,7 +19,7 @@ GRID = PatchGrid(30, 24, cell=CELL)
 
 
 def placer(detail=3, gradient="central", dtype="float64"):
-    return Placer({"cell": CELL, "gradient": gradient, "dtype": dtype, "placed_detail": detail}, GRID)
+    return PatchDCT({"cell": CELL, "gradient": gradient, "dtype": dtype, "placed_detail": detail}, GRID)
 
 
 def inner_patches():

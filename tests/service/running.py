@@ -34,7 +34,7 @@ class Running:
             start_new_session=True,
         )
         line = self.process.stdout.readline()
-        assert " at http" in line, f"{line}{self.said()}"
+        assert " at http" in line, f"{line}{self.score_probes()}"
         self.url = line.split()[-1]
         headers = {} if token is None else {"Authorization": f"Bearer {token}"}
         self.client = httpx.Client(base_url=self.url, headers=headers, timeout=60, trust_env=False)
@@ -50,7 +50,7 @@ class Running:
 
     def mistakes(self) -> list[str]:
         """Lines of the log that tell of an answer that is the service's own fault, or of a bug."""
-        return re.findall(r"^.* 500 \d+ ms .*$|^.*Traceback.*$", self.said(), re.MULTILINE)
+        return re.findall(r"^.* 500 \d+ ms .*$|^.*Traceback.*$", self.score_probes(), re.MULTILINE)
 
     def family(self) -> list[int]:
         """All processes of the service."""

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import io
 import sys
+from importlib.metadata import version
 from typing import Annotated
 
 import typer
 
-from lightproof import __version__
 from lightproof.cli import enroll as enrolling
 from lightproof.cli import evaluate as evaluating
 from lightproof.cli import forget as forgetting
@@ -63,7 +63,7 @@ app.command(epilog=work.EXIT_CODES, rich_help_panel=RESEARCH)(sweep)
 
 def _version(wanted: bool) -> None:
     if wanted:
-        print(__version__)
+        print(version("lightproof"))
         raise typer.Exit
 
 

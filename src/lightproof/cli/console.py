@@ -16,8 +16,8 @@ from rich.progress import track
 from rich.table import Table
 
 from lightproof.core.atomic import whole_file
+from lightproof.core.text_table import TextTable
 from lightproof.errors import CannotWrite
-from lightproof.experiments.tables import TextTable
 
 T = TypeVar("T")
 

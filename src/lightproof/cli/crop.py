@@ -19,8 +19,8 @@ from lightproof.cli.photos import (
     where_found,
 )
 from lightproof.cli.work import stoppable
+from lightproof.core.text_table import TextTable
 from lightproof.errors import BadParameter
-from lightproof.experiments.tables import TextTable
 
 
 def crop(

@@ -15,8 +15,8 @@ import typer
 
 from lightproof.cli.console import STDOUT, check_rows_place, printable, say, show_narrow, show_remarks, write_rows
 from lightproof.cli.work import stoppable
+from lightproof.core.text_table import TextTable
 from lightproof.errors import UserError
-from lightproof.experiments.tables import TextTable
 
 if TYPE_CHECKING:
     from packaging.requirements import Requirement

@@ -121,9 +121,9 @@ def _enroll(name: str, photos: list[Path], place: str, cropped: bool, json_file:
 
 
 def _taken(photos: list[Path], cropped: bool) -> list[Face]:
-    from lightproof.gallery import take
+    from lightproof.gallery import extract_face
 
-    return [take(photo, cropped) for photo in bar("reading photos")(photos)]
+    return [extract_face(photo, cropped) for photo in bar("reading photos")(photos)]
 
 
 def _person(gallery: Gallery, name: str) -> dict[str, Any]:

@@ -23,8 +23,8 @@ from lightproof.cli.data import describe, load
 from lightproof.cli.gallery import Cropped, in_words, opened
 from lightproof.cli.photos import check_finding
 from lightproof.cli.work import stoppable
+from lightproof.core.text_table import TextTable
 from lightproof.errors import BadParameter
-from lightproof.experiments.tables import TextTable
 
 if TYPE_CHECKING:
     from lightproof.evaluation import Counted, Within

@@ -34,8 +34,8 @@ from lightproof.cli.gallery import (
 )
 from lightproof.cli.photos import Album, Row, check_finding, each_photo, end, refused, short_names, taken
 from lightproof.cli.work import stoppable
+from lightproof.core.text_table import TextTable
 from lightproof.errors import BadParameter
-from lightproof.experiments.tables import TextTable
 
 if TYPE_CHECKING:
     from lightproof.gallery import Answer, Face, Gallery
@@ -121,10 +121,10 @@ def _answers_of(cluster: str, photos: list[Path], place: str, cropped: bool, top
 def _answer(
     gallery: Gallery, photo: Path, name: str, cropped: bool, top: int, far: float | None, album: Album | None
 ) -> Row:
-    from lightproof.gallery import take
+    from lightproof.gallery import extract_face
 
     place = None if album is None else album.place(f"{name}-why")
-    face = take(photo, cropped)
+    face = extract_face(photo, cropped)
     answer = gallery.identify_face(face, top, far=far)
     row = row_of(photo, answer)
     if album is None or place is None or not answer.candidates:

@@ -116,11 +116,11 @@ def _changes(
 
 def _face(image: Array, cropped: bool) -> Any:
     """Cut out the largest face of a frame; None where there is none."""
-    from lightproof.gallery import take
+    from lightproof.gallery import extract_face
     from lightproof.imaging.detection import read_portrait
 
     try:
-        return take(read_portrait(image, cropped=cropped, where="the frame").image, where="the frame")
+        return extract_face(read_portrait(image, cropped=cropped, where="the frame").image, where="the frame")
     except BadImage:
         return None
 

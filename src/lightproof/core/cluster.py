@@ -15,8 +15,8 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
 from typing import TYPE_CHECKING, Any, Final, Self, cast
 
-from lightproof.core.cluster_worker import Parcel, check_facts, facts, on_worker
-from lightproof.core.executors import Crew, P, Processes, R, Task
+from lightproof.core.cluster_worker import Opaque, check_facts, facts, on_worker
+from lightproof.core.executors import Executor, P, ProcessExecutor, R, Task
 from lightproof.errors import BadCluster, BadParameter, MissingExtra
 from lightproof.types import is_whole
 
@@ -49,7 +49,7 @@ ADDRESS: Final = "an address such as tcp://host:8786 or tls://host:8786"
 GOES_ON: Final = "what is finished is kept, and the same call goes on"
 
 
-def crew_of(owner: str, jobs: int, cluster: str | Cluster | None) -> AbstractContextManager[Crew]:
+def executor_for(owner: str, jobs: int, cluster: str | Cluster | None) -> AbstractContextManager[Executor]:
     """Find who does the work: processes of this machine, or a cluster.
 
     Parameters
@@ -64,7 +64,7 @@ def crew_of(owner: str, jobs: int, cluster: str | Cluster | None) -> AbstractCon
     if jobs != -1 and not is_whole(jobs, 1):
         raise BadParameter(owner, "jobs", "a whole number of at least 1, or -1 for one each core", jobs)
     if cluster is None:
-        return nullcontext(Processes(jobs))
+        return nullcontext(ProcessExecutor(jobs))
     if jobs != -1:
         raise BadParameter(owner, "jobs", "left out where there is a cluster: it has its own processes", jobs)
     return nullcontext(cluster) if isinstance(cluster, Cluster) else Cluster(cluster)
@@ -145,10 +145,10 @@ class Cluster:
         except OSError:
             raise self._gone() from None
 
-    def each(
+    def map(
         self, task: Task[P, R], pieces: Iterable[P], total: int, *, light: bool = False, ordered: bool = True
     ) -> Iterator[R]:
-        """See :meth:`lightproof.core.executors.Crew.each`; a part that kills every worker it is given to is lost."""
+        """See :meth:`lightproof.core.executors.Executor.map`; a part that kills every worker it is given to is lost."""
         from distributed import KilledWorker
 
         source = iter(pieces)
@@ -169,8 +169,8 @@ class Cluster:
         finally:
             self._flying -= mine.keys()
 
-    def made(self, function: Callable[..., R], *arguments: Any) -> R:
-        """See :meth:`lightproof.core.executors.Crew.made`; whatever is lost with a worker is made again by another."""
+    def scatter(self, function: Callable[..., R], *arguments: Any) -> R:
+        """See :meth:`lightproof.core.executors.Executor.scatter`; whatever is lost with a worker is made again by another."""
         import dask
 
         with dask.config.set({"distributed.admin.large-graph-warning-threshold": "1 TB"}):
@@ -185,7 +185,7 @@ class Cluster:
             raise self._gone() from None
 
     def _send(self, do: Callable[[P], Any], piece: P, light: bool) -> Future:
-        future = self._submit(on_worker, Parcel(do, facts()), _sent(piece), light=light)
+        future = self._submit(on_worker, Opaque(do, facts()), _sent(piece), light=light)
         future.add_done_callback(lambda _: self._bell.set())
         self._flying.add(future)
         return future
@@ -273,7 +273,7 @@ def _sent(piece: Any) -> Any:
     from distributed import Future
 
     promises = isinstance(piece, tuple) and any(isinstance(part, Future) for part in piece)
-    return piece if promises else Parcel(piece)
+    return piece if promises else Opaque(piece)
 
 
 def _check_answer(address: str) -> None:

@@ -15,21 +15,21 @@ LIBRARIES: Final = ("numpy", "scipy", "scikit-learn", "scikit-image", "numba", "
 """Packages that decide what comes of a photo."""
 
 
-class Parcel:
+class Opaque:
     """Things that go as they are: Dask looks into lists for promises, and a list of photos is long."""
 
     def __init__(self, *things: Any) -> None:
         self.things = things
 
 
-def on_worker(how: Parcel, piece: Any) -> Any:
+def on_worker(how: Opaque, piece: Any) -> Any:
     """Do a piece on a worker, which may have come later than all checks."""
     from distributed import get_worker
 
     do, ours = how.things
     check_facts(get_worker().address, facts(), ours)
     _settle_down()
-    return do(piece.things[0] if isinstance(piece, Parcel) else piece)
+    return do(piece.things[0] if isinstance(piece, Opaque) else piece)
 
 
 @cache

@@ -33,10 +33,10 @@ class Task(Generic[P, R]):
     lost: Callable[[P, int], R]
 
 
-class Crew(Protocol):
+class Executor(Protocol):
     """Whoever does the work."""
 
-    def each(
+    def map(
         self, task: Task[P, R], pieces: Iterable[P], total: int, *, light: bool = False, ordered: bool = True
     ) -> Iterator[R]:
         """Do a task with every piece; no more of them are read than are in work, and some in store.
@@ -60,13 +60,13 @@ class Crew(Protocol):
         """
         ...
 
-    def made(self, function: Callable[..., R], *arguments: Any) -> R:
+    def scatter(self, function: Callable[..., R], *arguments: Any) -> R:
         """Make something big that many pieces hold: for other machines, a promise that they see as the thing."""
         ...
 
 
 @dataclass(frozen=True)
-class Processes:
+class ProcessExecutor:
     """Processes of this machine; this one alone where more would be in each other's way.
 
     Attributes
@@ -77,16 +77,16 @@ class Processes:
 
     jobs: int = -1
 
-    def each(
+    def map(
         self, task: Task[P, R], pieces: Iterable[P], total: int, *, light: bool = False, ordered: bool = True
     ) -> Iterator[R]:
-        """See :meth:`Crew.each`."""
+        """See :meth:`Executor.map`."""
         workers = min(self.jobs if self.jobs > 0 else cpu_count(), cpu_count(), total)
         if light or workers <= 1:
             return map(task.do, pieces)
         how = "generator" if ordered else "generator_unordered"
         return in_processes((delayed(task.do)(piece) for piece in pieces), workers, batch_size=1, return_as=how)
 
-    def made(self, function: Callable[..., R], *arguments: Any) -> R:
-        """See :meth:`Crew.made`."""
+    def scatter(self, function: Callable[..., R], *arguments: Any) -> R:
+        """See :meth:`Executor.scatter`."""
         return function(*arguments)

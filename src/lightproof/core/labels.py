@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Hashable, Iterable, Iterator
+from collections.abc import Hashable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from hashlib import blake2b
 from typing import Any
@@ -45,7 +45,7 @@ def sort_labels(labels: Iterable[Hashable]) -> list[Hashable]:
         return distinct
 
 
-def lot_of(label: Hashable) -> int:
+def sampling_key(label: Hashable) -> int:
     """Draw a number below 2 ** 63 for a label, always the same one: chance, without anything to remember."""
     return int.from_bytes(blake2b(str(label).encode("utf-8", "backslashreplace"), digest_size=8).digest()) >> 1
 
@@ -69,3 +69,26 @@ def one_photo_each() -> Iterator[None]:
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", "The number of unique classes is greater than 50%")
         yield
+
+
+def training_part(labels: Sequence[Hashable], seed: int, single: str = "refused") -> Array:
+    """Mark two thirds of each person's photos, drawn at random, shape (n,); the others validate.
+
+    Parameters
+    ----------
+    labels : sequence of length n
+    seed : int
+    single : {"refused", "trains"}
+        What becomes of the only photo of somebody.
+    """
+    people = list(dict.fromkeys(labels))
+    if len(people) < 2:
+        raise BadLabels("y", "of 2 or more people for components='validate'", f"{len(people)}")
+    rng = np.random.default_rng(seed)
+    marked = np.zeros(len(labels), bool)
+    for person in people:
+        photos = [i for i, label in enumerate(labels) if label == person]
+        if len(photos) < 2 and single == "refused":
+            raise BadLabels(f"Label {person!r}", "on 2 or more images for components='validate'", str(len(photos)))
+        marked[rng.permutation(photos)[: max(1, len(photos) * 2 // 3)]] = True
+    return marked

@@ -19,7 +19,7 @@ import numpy as np
 from lightproof.estimators.subspace_model import People
 from lightproof.method.aggregate import SHARPNESS
 from lightproof.method.patches import PatchGrid
-from lightproof.method.rcdt import Describer
+from lightproof.method.rcdt import PatchRCDTExtractor
 from lightproof.method.subspace_bank import SubspaceStack
 from lightproof.method.warps import moved, warp
 from lightproof.types import Array, Floats, Ints
@@ -71,11 +71,11 @@ class AlignmentSearch:
 
     Parameters
     ----------
-    extractor : Describer
+    extractor : PatchRCDTExtractor
         Fitted.
     """
 
-    def __init__(self, extractor: Describer) -> None:
+    def __init__(self, extractor: PatchRCDTExtractor) -> None:
         grid = extractor.grid_
         margin = 2 * REACH * grid.stride
         self._extractor = extractor

@@ -9,11 +9,11 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from lightproof.core.images import Images
 from lightproof.estimators.not_fitted import NotFitted
 from lightproof.method.presets import check_settings, plain
-from lightproof.method.rcdt import Describer, check_for
+from lightproof.method.rcdt import PatchRCDTExtractor, check_for
 from lightproof.types import Floats
 
 
-class PatchRCDT(TransformerMixin, BaseEstimator, Describer):
+class PatchRCDT(TransformerMixin, BaseEstimator, PatchRCDTExtractor):
     """Sorted projections of the gradients of each patch.
 
     Every image becomes one row: patch after patch, in each patch the sorted projections on every angle. A change of

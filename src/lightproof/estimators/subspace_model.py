@@ -2,26 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Self
 
 import numpy as np
 
-from lightproof.core.labels import sort_labels
-from lightproof.errors import BadLabels
+from lightproof.core.labels import sort_labels, training_part
 from lightproof.method.aggregate import RELATIVE, contributions
-from lightproof.method.quantization import compact_spans
+from lightproof.method.spans import spans_alike, spans_in_turn
 from lightproof.method.subspace_bank import SubspaceStack, length_weights, relative_residuals, residuals, stack_spans
-from lightproof.method.subspaces import PatchSpans, SharedSpan, span_photos
+from lightproof.method.subspaces import PatchSpans, SharedSpan
 from lightproof.types import Array, Floats
 
 BLOCK = 32
 """Probes compared at a time: memory stays bounded however many there are."""
-
-PEOPLE = 6
-"""People spanned at a time: their numbers stay in the processor's cache."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,7 +45,7 @@ class People:
         for i, label in enumerate(labels):
             photos.setdefault(label, []).append(i)
         rows = list(photos.values())
-        spans = _spans_in_turn(list(map(len, rows)), lambda i: _side_by_side(vectors[rows[i]]), shared, settings)
+        spans = spans_in_turn(list(map(len, rows)), lambda i: _side_by_side(vectors[rows[i]]), shared, settings)
         return cls(settings, shared, _ordered(dict(zip(photos, spans, strict=True))))
 
     @cached_property
@@ -95,12 +91,6 @@ class People:
         return added if self.weights is None else _weighed(added, self.weights[:, person])
 
 
-def spans_of_samples(samples: Sequence[Floats], shared: SharedSpan, settings: dict[str, Any]) -> list[PatchSpans]:
-    """Span several people, each given by samples of shape (K, L, D)."""
-    counts = [each.shape[1] for each in samples]
-    return _spans_in_turn(counts, lambda i: samples[i], shared, settings)
-
-
 def validated_components(
     vectors: Floats, labels: Sequence[Hashable], shared: SharedSpan, settings: dict[str, Any], seed: int
 ) -> int:
@@ -136,29 +126,6 @@ def validated_components(
     return chosen
 
 
-def training_part(labels: Sequence[Hashable], seed: int, single: str = "refused") -> Array:
-    """Mark two thirds of each person's photos, drawn at random, shape (n,); the others validate.
-
-    Parameters
-    ----------
-    labels : sequence of length n
-    seed : int
-    single : {"refused", "trains"}
-        What becomes of the only photo of somebody.
-    """
-    people = list(dict.fromkeys(labels))
-    if len(people) < 2:
-        raise BadLabels("y", "of 2 or more people for components='validate'", f"{len(people)}")
-    rng = np.random.default_rng(seed)
-    marked = np.zeros(len(labels), bool)
-    for person in people:
-        photos = [i for i, label in enumerate(labels) if label == person]
-        if len(photos) < 2 and single == "refused":
-            raise BadLabels(f"Label {person!r}", "on 2 or more images for components='validate'", str(len(photos)))
-        marked[rng.permutation(photos)[: max(1, len(photos) * 2 // 3)]] = True
-    return marked
-
-
 def _weighed(added: Floats, weights: Floats) -> Floats:
     """Weigh what patches add below 1, in place of all of it.
 
@@ -177,28 +144,7 @@ def _side_by_side(vectors: Floats) -> Floats:
 
 
 def _span(samples: Floats, shared: SharedSpan, settings: dict[str, Any]) -> PatchSpans:
-    return _spans_alike([samples], shared, settings)[0]
-
-
-def _spans_in_turn(
-    counts: Sequence[int], samples: Callable[[int], Floats], shared: SharedSpan, settings: dict[str, Any]
-) -> list[PatchSpans]:
-    """Span everybody, a few at a time of those who have as many photos; ``samples`` gives those of one, (K, L, D)."""
-    spans: dict[int, PatchSpans] = {}
-    for count in set(counts):
-        alike = [i for i, own in enumerate(counts) if own == count]
-        for start in range(0, len(alike), PEOPLE):
-            some = alike[start : start + PEOPLE]
-            spans |= zip(some, _spans_alike([samples(i) for i in some], shared, settings), strict=True)
-    return [spans[i] for i in range(len(counts))]
-
-
-def _spans_alike(samples: Sequence[Floats], shared: SharedSpan, settings: dict[str, Any]) -> list[PatchSpans]:
-    """Span a few people who have as many samples, (K, L, D) each."""
-    if settings["storage"] != "int8":
-        return [span_photos(each, shared) for each in samples]
-    patches_last = np.ascontiguousarray(np.stack(samples).transpose(0, 2, 3, 1))
-    return compact_spans(patches_last, settings["components"], shared)
+    return spans_alike([samples], shared, settings)[0]
 
 
 def _ordered(spans: dict[Hashable, PatchSpans]) -> dict[Hashable, PatchSpans]:

@@ -6,13 +6,13 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from html import escape
 
+from lightproof.core.html_page import image, page, table
+from lightproof.core.text_table import TextTable
 from lightproof.datasets.file_readers import count
 from lightproof.evaluation.evaluator import Evaluation
 from lightproof.evaluation.light_groups import LIGHTS
 from lightproof.evaluation.mistakes import KINDS, Mistake
 from lightproof.evaluation.rates_by_light import Figure
-from lightproof.experiments.page import image, page, table
-from lightproof.experiments.tables import TextTable
 from lightproof.plots import Line, det_chart, open_set_chart, png_of, rank_chart, roc_chart
 from lightproof.types import Array
 

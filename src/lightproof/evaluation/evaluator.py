@@ -19,10 +19,10 @@ from lightproof.evaluation.mistakes import Album, Mistake, worst_mistakes
 from lightproof.evaluation.rates_by_light import Curves, Figure, Judge
 from lightproof.evaluation.splits import Draw, make_draws
 from lightproof.evaluation.trials import Trials, trials_of_draws, trials_of_gallery
-from lightproof.matching.calibration import Strangers, check_far
-from lightproof.matching.light_penalty import agreement_among, lights_of, mutual_agreement
-from lightproof.matching.matcher import Matcher, matcher_of, preset_settings
-from lightproof.matching.templates import Enrolled
+from lightproof.matching.calibration import ImpostorModel, check_far
+from lightproof.matching.light_penalty import lights_of, mean_agreement, mutual_agreement
+from lightproof.matching.matcher import Matcher, matcher_for, preset_settings
+from lightproof.matching.templates import TemplateSet
 from lightproof.types import Array, Ints, is_whole
 
 FARS: Final = (0.01, 0.001)
@@ -32,7 +32,7 @@ FARS: Final = (0.01, 0.001)
 class KnownStrangers(Protocol):
     """What a gallery knows about strangers."""
 
-    def among(self, n_people: int, alike: float = 0.0) -> Strangers:
+    def among(self, n_people: int, alike: float = 0.0) -> ImpostorModel:
         """How well they do among so many people."""
 
 
@@ -43,7 +43,7 @@ class KnownPeople(Protocol):
     def matcher(self) -> Matcher:
         """Compares under the gallery's settings."""
 
-    def near_all(self, images: Array, including: Sequence[str]) -> Enrolled:
+    def near_all(self, images: Array, including: Sequence[str]) -> TemplateSet:
         """Everybody enrolled who is worth comparing with any of many faces, by name."""
 
     def calibration(self) -> KnownStrangers:
@@ -164,7 +164,7 @@ def _of_draws(
 ) -> Evaluation:
     names, people = np.unique(faces.labels, return_inverse=True)
     drawn = make_draws(people, photos, draws, seed)
-    matcher = matcher_of(json.dumps(preset_settings(preset)))
+    matcher = matcher_for(json.dumps(preset_settings(preset)))
     templates = list(dict.fromkeys(enrolled for draw in drawn for enrolled in draw.enrolled))
     evidence = compare_drawn(matcher, faces.images, templates, progress)
     columns = {enrolled: i for i, enrolled in enumerate(templates)}
@@ -172,7 +172,7 @@ def _of_draws(
     album = Album(faces.images, faces.files, people, names.tolist(), lambda i, who, _: drawn[i].enrolled[who][0])
     source = f"{photos} photo{'s' * (photos != 1)} a person, preset {preset}"
     out = int(drawn[0].strangers.sum())
-    usual = Strangers.usual(trials.n_enrolled, _alike(faces, drawn))
+    usual = ImpostorModel.usual(trials.n_enrolled, _alike(faces, drawn))
     return _told(faces, trials, album, usual, fars, progress, source, draws, out)
 
 
@@ -183,7 +183,7 @@ def _alike(faces: FaceSet, draws: Sequence[Draw]) -> float:
         enrolled = [draw.enrolled[person] for person in np.flatnonzero(~draw.strangers)]
         lights = lights_of(faces.images[[photo for photos in enrolled for photo in photos]])
         # What cannot be told counts as light from the front, as in a gallery.
-        found.append(agreement_among(np.nan_to_num(lights), np.cumsum([0, *map(len, enrolled[:-1])])))
+        found.append(mean_agreement(np.nan_to_num(lights), np.cumsum([0, *map(len, enrolled[:-1])])))
     return float(np.mean(found))
 
 
@@ -215,7 +215,7 @@ def _told(
     faces: FaceSet,
     trials: Trials,
     album: Album,
-    usual: Strangers,
+    usual: ImpostorModel,
     fars: tuple[float, ...],
     progress: Progress,
     source: str,

@@ -20,10 +20,10 @@ from lightproof.gallery.reader import Asking
 from lightproof.gallery.results import mark
 from lightproof.gallery.store import NewPhoto
 from lightproof.gallery.template_codec import decode
-from lightproof.matching.calibration import Strangers, leads, score_of
+from lightproof.matching.calibration import ImpostorModel, normalized_scores, score_of
 from lightproof.matching.light_penalty import mutual_agreement
 from lightproof.matching.matcher import Matcher
-from lightproof.matching.templates import Enrolled, Template
+from lightproof.matching.templates import Template, TemplateSet
 from lightproof.metrics import share_by_person
 from lightproof.types import Floats, Ints
 
@@ -240,10 +240,10 @@ class _Questions:
             for light, face, known, let_in in zip(lights, faces, right, accepted, strict=True)
         ]
 
-    def _strangers(self, people: Enrolled) -> Strangers:
+    def _strangers(self, people: TemplateSet) -> ImpostorModel:
         return self.known.among(people.n_people, mutual_agreement(people))
 
-    def _recognized(self, people: Enrolled, name: str, ahead: Floats) -> list[tuple[bool, bool]]:
+    def _recognized(self, people: TemplateSet, name: str, ahead: Floats) -> list[tuple[bool, bool]]:
         """Whether each photo is rightly named, and accepted besides."""
         # What the gallery judges by, with all its photos: one light more or less hardly moves it.
         names, strangers = people.names, self._strangers(people)
@@ -251,12 +251,12 @@ class _Questions:
         reached = [self._accepts(lead, strangers) for lead in ahead.max(axis=1)]
         return [(right, right and enough) for right, enough in zip(named, reached, strict=True)]
 
-    def _let_in(self, people: Enrolled, name: str, ahead: Floats) -> list[bool]:
+    def _let_in(self, people: TemplateSet, name: str, ahead: Floats) -> list[bool]:
         """Whether each photo is accepted as somebody by those who are left."""
         strangers = self._strangers(people.removing(name))
         return [self._accepts(lead, strangers) for lead in ahead.max(axis=1)]
 
-    def _accepts(self, lead: float, strangers: Strangers) -> bool:
+    def _accepts(self, lead: float, strangers: ImpostorModel) -> bool:
         # How far away a match is has no part in it.
         return verdict(mark(lead, math.nan, strangers), self.far).same
 
@@ -277,7 +277,7 @@ class LeftOut(NamedTuple):
 
 
 def leads_left_out(
-    matcher: Matcher, people: Enrolled, name: str, photos: Sequence[NewPhoto], some: Ints, place: str
+    matcher: Matcher, people: TemplateSet, name: str, photos: Sequence[NewPhoto], some: Ints, place: str
 ) -> LeftOut:
     """Ask about some photos of a person, each left out of the template, and with the person left out.
 
@@ -286,7 +286,7 @@ def leads_left_out(
     Parameters
     ----------
     matcher : Matcher
-    people : Enrolled
+    people : TemplateSet
         Everybody, as they are enrolled.
     name : str
         One of them.
@@ -301,12 +301,12 @@ def leads_left_out(
     said = evidence_of_photos(matcher, people, asked, place)
     by_others = by_all = None
     if len(people) > 1:
-        by_others = leads(said.without(column))
+        by_others = normalized_scores(said.without(column))
     if len(photos) > 1:
-        remade = matcher.everybody({i: _without(i, photos, matcher, place) for i in some.tolist()})
+        remade = matcher.template_set({i: _without(i, photos, matcher, place) for i in some.tolist()})
         known = said.people.copy()
         known[:, column] = np.diagonal(evidence_of_photos(matcher, remade, asked, place).people)
-        by_all = leads(replace(said, people=known))
+        by_all = normalized_scores(replace(said, people=known))
     return LeftOut(by_all, by_others)
 
 

@@ -10,7 +10,7 @@ from typing import Any, Final
 import numpy as np
 
 from lightproof.evaluation.trials import Answers, Trials
-from lightproof.matching.calibration import Strangers, score_of
+from lightproof.matching.calibration import ImpostorModel, score_of
 from lightproof.types import Array, Ints
 
 SHOWN: Final = 12
@@ -86,7 +86,7 @@ class Album:
         return None if photo is None else self.images[photo]
 
 
-def worst_mistakes(trials: Trials, usual: Strangers, far: float, album: Album) -> list[Mistake]:
+def worst_mistakes(trials: Trials, usual: ImpostorModel, far: float, album: Album) -> list[Mistake]:
     """Pick the worst mistakes of each kind in turn, every photo once a kind, at the threshold that a gallery uses."""
     threshold = usual.lead_at(far)
     known, strangers = trials.known, trials.strangers
@@ -116,7 +116,7 @@ def _first(answers: Answers, chosen: Array, descending: bool) -> Answers:
     return some.take(np.sort(first)[:SHOWN])
 
 
-def _told(kind: str, answers: Answers, i: int, usual: Strangers, album: Album) -> Mistake:
+def _told(kind: str, answers: Answers, i: int, usual: ImpostorModel, album: Album) -> Mistake:
     photo, draw, named = int(answers.photo[i]), int(answers.draw[i]), int(answers.named[i])
     truth = int(album.people[photo])
     true_face = None if kind == "stranger accepted" else album.face(draw, truth, photo)

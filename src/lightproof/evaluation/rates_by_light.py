@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from lightproof.evaluation.light_groups import LIGHTS
 from lightproof.evaluation.trials import Answers, Trials
-from lightproof.matching.calibration import Strangers
+from lightproof.matching.calibration import ImpostorModel
 from lightproof.metrics import (
     Interval,
     Roc,
@@ -107,7 +107,7 @@ class Judge:
         Number of the person on each photo.
     lights : ndarray of shape (n,), str
     fars : sequence of float
-    usual : Strangers
+    usual : ImpostorModel
         What the gallery takes strangers for.
     """
 
@@ -115,7 +115,7 @@ class Judge:
     people: Ints
     lights: NDArray[np.str_]
     fars: Sequence[float]
-    usual: Strangers
+    usual: ImpostorModel
 
     def groups(self) -> list[str]:
         """Groups of light that there are photos of, all photos first."""

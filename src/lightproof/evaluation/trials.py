@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 
 from lightproof.evaluation.comparisons import pair_leads
 from lightproof.evaluation.splits import Draw
-from lightproof.matching.calibration import leads
-from lightproof.matching.scores import Evidence
+from lightproof.matching.calibration import normalized_scores
+from lightproof.matching.scores import Scores
 from lightproof.metrics import rank_of
 from lightproof.types import Array, Floats, Ints
 
@@ -93,13 +93,13 @@ class Trials:
 
 
 def trials_of_draws(
-    evidence: Evidence, columns: dict[tuple[int, ...], int], draws: Sequence[Draw], people: Ints
+    evidence: Scores, columns: dict[tuple[int, ...], int], draws: Sequence[Draw], people: Ints
 ) -> Trials:
     """Ask about all photos that are not enrolled, in every draw.
 
     Parameters
     ----------
-    evidence : Evidence
+    evidence : Scores
         Of all photos for all templates.
     columns : dict of tuple of int to int
         The column of the template made of these photos.
@@ -120,7 +120,7 @@ def trials_of_draws(
     return Trials(_joined(closed), _joined(known), _joined(strangers), _joined_pairs(pairs), len(stay))
 
 
-def trials_of_gallery(evidence: Evidence, people: Ints, n_enrolled: int) -> Trials:
+def trials_of_gallery(evidence: Scores, people: Ints, n_enrolled: int) -> Trials:
     """Ask about all photos; people are numbered from 0 in the order of the gallery, strangers after them."""
     columns, known = np.arange(n_enrolled), people < n_enrolled
     of_known = _ask(evidence, np.flatnonzero(known), columns, columns, people, 0)
@@ -129,16 +129,16 @@ def trials_of_gallery(evidence: Evidence, people: Ints, n_enrolled: int) -> Tria
     return Trials(of_known, of_known, strangers, pairs, n_enrolled)
 
 
-def _some(evidence: Evidence, photos: Ints, columns: Ints) -> Evidence:
-    lots = None if evidence.lots is None else evidence.lots[columns]
-    return Evidence(evidence.people[np.ix_(photos, columns)], evidence.cohort[photos], lots=lots)
+def _some(evidence: Scores, photos: Ints, columns: Ints) -> Scores:
+    sampling_keys = None if evidence.sampling_keys is None else evidence.sampling_keys[columns]
+    return Scores(evidence.people[np.ix_(photos, columns)], evidence.cohort[photos], sampling_keys=sampling_keys)
 
 
-def _ask(evidence: Evidence, photos: Ints, columns: Ints, names: Ints, people: Ints, draw: int) -> Answers:
+def _ask(evidence: Scores, photos: Ints, columns: Ints, names: Ints, people: Ints, draw: int) -> Answers:
     if not len(photos):
         none = np.zeros(0, np.intp)
         return Answers(none, none, none, np.zeros(0), none)
-    ahead = leads(_some(evidence, photos, columns))
+    ahead = normalized_scores(_some(evidence, photos, columns))
     best = ahead.argmax(axis=1)
     hers = names == people[photos][:, None]
     rank = np.where(hers.any(axis=1), rank_of(ahead, hers.argmax(axis=1)), 0)
@@ -146,11 +146,11 @@ def _ask(evidence: Evidence, photos: Ints, columns: Ints, names: Ints, people: I
     return Answers(photos, np.full(len(photos), draw), names[best], lead, rank)
 
 
-def _pair(evidence: Evidence, photos: Ints, columns: Ints, names: Ints, people: Ints) -> Pairs:
+def _pair(evidence: Scores, photos: Ints, columns: Ints, names: Ints, people: Ints) -> Pairs:
     own = dict(zip(names.tolist(), columns.tolist(), strict=True))
     hers = np.array([photo for photo in photos.tolist() if people[photo] in own], dtype=np.intp)
     said = evidence.people[hers, [own[person] for person in people[hers].tolist()]][:, None]
-    genuine = pair_leads(Evidence(said, evidence.cohort[hers])).ravel()
+    genuine = pair_leads(Scores(said, evidence.cohort[hers])).ravel()
     some = np.linspace(0, len(columns) - 1, min(len(columns), OTHERS)).astype(int)
     different = people[photos][:, None] != names[some]
     impostor = pair_leads(_some(evidence, photos, columns[some]))[different]

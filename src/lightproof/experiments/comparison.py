@@ -7,12 +7,12 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 
 import numpy as np
 
+from lightproof.core.text_table import TextTable
 from lightproof.experiments.crops import FRAMES
 from lightproof.experiments.explanations import FAR, GUESSES
 from lightproof.experiments.methods import METHODS
 from lightproof.experiments.rows import Line, Row, hits_by_photo, lines_of
 from lightproof.experiments.runner import Result
-from lightproof.experiments.tables import TextTable
 from lightproof.metrics import Paired, compare_by_person, mcnemar
 from lightproof.types import Array
 

@@ -7,9 +7,9 @@ from html import escape
 
 import numpy as np
 
+from lightproof.core.html_page import image, page, table
+from lightproof.core.text_table import TextTable
 from lightproof.experiments.demonstration import METHODS, OURS, SEVERITIES, Demo, why_not_second
-from lightproof.experiments.page import image, page, table
-from lightproof.experiments.tables import TextTable
 from lightproof.plots import accuracy_chart, overlay_map, png_of
 
 

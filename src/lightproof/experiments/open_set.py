@@ -11,18 +11,18 @@ import numpy as np
 from joblib import delayed
 
 from lightproof.core.processes import Piece, in_processes
+from lightproof.core.text_table import TextTable
 from lightproof.datasets.face_set import FaceSet
 from lightproof.datasets.protocols import has_even_number, has_odd_number
 from lightproof.errors import BadLabels
 from lightproof.experiments.plan import YALE_EVERY_LIGHT
-from lightproof.experiments.tables import TextTable
 from lightproof.gallery.calibrate import Calibration, calibrated, relit_copies
 from lightproof.gallery.template_codec import written
-from lightproof.matching.calibration import Strangers, leads
+from lightproof.matching.calibration import ImpostorModel, normalized_scores
 from lightproof.matching.light_penalty import mutual_agreement
-from lightproof.matching.matcher import Matcher, matcher_of, preset_settings
-from lightproof.matching.scores import Evidence, joined_evidence
-from lightproof.matching.templates import Enrolled, Template
+from lightproof.matching.matcher import Matcher, matcher_for, preset_settings
+from lightproof.matching.scores import Scores, stack_probes
+from lightproof.matching.templates import Template, TemplateSet
 from lightproof.metrics import equal_error_rate, open_set, share_by_person
 from lightproof.types import Array, Floats, Ints
 
@@ -80,7 +80,7 @@ class _Gallery(NamedTuple):
     ``alike`` says how far the lights of the enrolled photos agree.
     """
 
-    probes: Evidence
+    probes: Scores
     own: Floats
     own_cohort: Floats
     alike: float
@@ -90,7 +90,7 @@ class _Light(NamedTuple):
     """The photos that are enrolled in one light, and who is on them."""
 
     photos: list[Array]
-    people: Enrolled
+    people: TemplateSet
 
 
 class _Data(NamedTuple):
@@ -109,12 +109,12 @@ class _Trial(NamedTuple):
     best: Floats
     right: Array
     known: Array
-    thresholds: dict[str, Strangers]
+    thresholds: dict[str, ImpostorModel]
 
 
 def matcher_of_preset(preset: str) -> Matcher:
     """Return what the galleries of a preset compare with."""
-    return matcher_of(written(preset_settings(preset)))
+    return matcher_for(written(preset_settings(preset)))
 
 
 def run_open_set(
@@ -198,7 +198,7 @@ def _pieces(
         for pick, light in zip(picks, lights, strict=True)
         for name, template in light.people.templates.items()
     }
-    people = matcher_named(preset).everybody(everybody)
+    people = matcher_named(preset).template_set(everybody)
     for block in _blocks(faces):
         yield delayed(_said)(faces.images[block], people, preset, matcher_named)
     for pick, light in zip(picks, lights, strict=True):
@@ -210,14 +210,14 @@ def _enrolled(matcher: Matcher, faces: FaceSet, pick: int) -> _Light:
     gallery = gallery[np.argsort(faces.labels[gallery], kind="stable")]
     photos = [faces.images[i] if faces.found[i] else _any_face(faces, i) for i in gallery]
     names = map(str, faces.labels[gallery])
-    return _Light(photos, matcher.everybody(dict(zip(names, matcher.templates(photos), strict=True))))
+    return _Light(photos, matcher.template_set(dict(zip(names, matcher.templates(photos), strict=True))))
 
 
-def _said(images: Array, people: Enrolled, preset: str, matcher_named: Callable[[str], Matcher]) -> Evidence:
+def _said(images: Array, people: TemplateSet, preset: str, matcher_named: Callable[[str], Matcher]) -> Scores:
     return matcher_named(preset).compare(images, people)
 
 
-def _own(light: _Light, pick: int, preset: str, matcher_named: Callable[[str], Matcher]) -> tuple[Evidence, float]:
+def _own(light: _Light, pick: int, preset: str, matcher_named: Callable[[str], Matcher]) -> tuple[Scores, float]:
     """What the enrolled photos and their relit copies say, and how far the lights of the photos agree."""
     rng = np.random.default_rng(pick)
     own = [[photo, *relit_copies(photo, rng)] for photo in light.photos]
@@ -228,15 +228,15 @@ def _own(light: _Light, pick: int, preset: str, matcher_named: Callable[[str], M
 def _galleries(faces: FaceSet, picks: Sequence[int], done: Iterator[Any]) -> list[_Gallery]:
     """Put together what was found for one preset; a face that was not found says nothing, and is never accepted."""
     there = faces.found[_places(faces)]
-    said = joined_evidence(list(islice(done, len(_blocks(faces)))))
+    said = stack_probes(list(islice(done, len(_blocks(faces)))))
     known, made_up = (np.zeros((len(there), part.shape[1]), part.dtype) for part in (said.people, said.cohort))
     known[there], made_up[there] = said.people, said.cohort
     of_lights = np.split(known, len(picks), axis=1)
     found = zip(of_lights, islice(done, len(picks)), strict=True)
-    return [_gallery(Evidence(probes, made_up), own, alike) for probes, (own, alike) in found]
+    return [_gallery(Scores(probes, made_up), own, alike) for probes, (own, alike) in found]
 
 
-def _gallery(probes: Evidence, own: Evidence, alike: float) -> _Gallery:
+def _gallery(probes: Scores, own: Scores, alike: float) -> _Gallery:
     shape = (probes.people.shape[1], len(own.people) // probes.people.shape[1], -1)
     return _Gallery(probes, own.people.reshape(shape), own.cohort.reshape(shape), alike)
 
@@ -264,21 +264,21 @@ def _trials(data: _Data, some: Sequence[int]) -> Iterator[_Trial]:
     asked = np.isin(data.truth, some)
     for enrolled in _draws(some):
         for gallery in data.galleries:
-            ahead = leads(Evidence(gallery.probes.people[asked][:, enrolled], gallery.probes.cohort[asked]))
+            ahead = normalized_scores(Scores(gallery.probes.people[asked][:, enrolled], gallery.probes.cohort[asked]))
             place = ahead.argmax(axis=1)
             best = np.where(data.found[asked], ahead.max(axis=1), -1e3)
             right = (enrolled[place] == data.truth[asked]) & data.found[asked]
             yield _Trial(best, right, np.isin(data.truth[asked], enrolled), _thresholds(gallery, enrolled))
 
 
-def _thresholds(gallery: _Gallery, enrolled: Ints) -> dict[str, Strangers]:
+def _thresholds(gallery: _Gallery, enrolled: Ints) -> dict[str, ImpostorModel]:
     """How well strangers do, without calibration, and as the gallery finds out from its own people."""
     n = len(enrolled)
     best = []
     for person in enrolled:
         others = enrolled[enrolled != person]
-        evidence = Evidence(gallery.own[person][:, others], gallery.own_cohort[person])
-        best.append(leads(evidence).max(axis=1))
+        evidence = Scores(gallery.own[person][:, others], gallery.own_cohort[person])
+        best.append(normalized_scores(evidence).max(axis=1))
     found = calibrated(best, FARS[0], n - 1, gallery.alike)
     known = {"uncalibrated": Calibration(FARS[0]), "calibrated": found}
     return {test: each.among(n, gallery.alike) for test, each in known.items()}
@@ -331,7 +331,9 @@ def _pairs(data: _Data, some: Sequence[int], common: dict[str, Any]) -> Iterator
     scores = []
     for gallery in data.galleries:
         cohort = gallery.probes.cohort[asked]
-        scores.append(np.stack([leads(Evidence(gallery.probes.people[asked][:, [i]], cohort))[:, 0] for i in some], 1))
+        scores.append(
+            np.stack([normalized_scores(Scores(gallery.probes.people[asked][:, [i]], cohort))[:, 0] for i in some], 1)
+        )
     ahead = np.stack(scores)
     same = np.broadcast_to(data.truth[asked][:, None] == np.asarray(some), ahead.shape)
     for subset in (*SUBSETS, "all"):

@@ -8,12 +8,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from lightproof.core.text_table import TextTable
 from lightproof.datasets.face_set import FaceSet
 from lightproof.experiments.methods import METHODS
 from lightproof.experiments.plan import Experiment, trials_of
 from lightproof.experiments.rows import lines_of, rows_of
 from lightproof.experiments.runner import Result
-from lightproof.experiments.tables import TextTable
 from lightproof.types import Floats
 
 

@@ -14,6 +14,8 @@ from typing import Final
 
 import numpy as np
 
+from lightproof.core.html_page import page, plate, table
+from lightproof.core.text_table import TextTable
 from lightproof.datasets.face_set import FaceSet
 from lightproof.datasets.protocols import Split
 from lightproof.estimators.recognizer import FaceRecognizer
@@ -29,12 +31,10 @@ from lightproof.experiments.comparison import all_tables
 from lightproof.experiments.end_to_end import Search, search_table
 from lightproof.experiments.figures import Picture, decision_figure, light_figure, paper_figures
 from lightproof.experiments.methods import METHODS
-from lightproof.experiments.page import page, plate, table
 from lightproof.experiments.plan import trials_of
 from lightproof.experiments.rows import Row, hits_by_photo, lines_of, rows_of
 from lightproof.experiments.runner import Result
 from lightproof.experiments.sets import PAPER_SETS
-from lightproof.experiments.tables import TextTable
 from lightproof.plots import Measured, compared
 
 TITLES: Final = {

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-from lightproof.core.cluster import GOES_ON, Cluster, crew_of
-from lightproof.core.executors import Crew, Task
+from lightproof.core.cluster import GOES_ON, Cluster, executor_for
+from lightproof.core.executors import Executor, Task
 from lightproof.datasets.face_set import FaceSet
 from lightproof.datasets.protocols import Protocol, Split
 from lightproof.errors import BadCluster
@@ -70,11 +70,11 @@ def run_all(
     # In order of what the photos are made into, so that each kind is made once.
     missing = sorted((i for i, outcome in enumerate(found) if outcome is None), key=lambda i: _kind_of_picture(plan[i]))
     # Where nothing is missing, nobody is needed.
-    with crew_of("run_all", jobs, cluster if missing else None) as crew:
-        pictures = _Pictures(faces, crew)
+    with executor_for("run_all", jobs, cluster if missing else None) as executor:
+        pictures = _Pictures(faces, executor)
         work = ((i, plan[i].method, pictures.of(plan[i]), faces.labels, splits[i], faces.found) for i in missing)
         task = Task(do=_piece, parts=lambda piece: [piece], lost=_lost)
-        for i, outcome in progress(crew.each(task, work, len(missing), ordered=False), len(missing)):
+        for i, outcome in progress(executor.map(task, work, len(missing), ordered=False), len(missing)):
             kept.keep(facts[i], outcome.plain())
             found[i] = outcome
     return [Result(e, s, o) for e, s, o in zip(plan, splits, found, strict=True) if o is not None]
@@ -112,15 +112,15 @@ def facts_of(experiment: Experiment, data: str, splits: Sequence[Split]) -> dict
 class _Pictures:
     """The photos of a set as some method looks at them; made when first asked for, and kept till another kind is."""
 
-    def __init__(self, faces: FaceSet, crew: Crew) -> None:
-        self._crew, self._images = crew, crew.made(_itself, faces.images)
+    def __init__(self, faces: FaceSet, executor: Executor) -> None:
+        self._executor, self._images = executor, executor.scatter(_itself, faces.images)
         self._kind: tuple[Any, ...] = ()
         self._made: Floats | None = None
 
     def of(self, experiment: Experiment) -> Floats:
         wanted = _kind_of_picture(experiment)
         if self._made is None or self._kind != wanted:
-            self._kind, self._made = wanted, self._crew.made(take_pictures, self._images, *wanted)
+            self._kind, self._made = wanted, self._executor.scatter(take_pictures, self._images, *wanted)
         return self._made
 
 

@@ -7,7 +7,7 @@ from html import escape
 
 import numpy as np
 
-from lightproof.experiments.page import page, plate, table
+from lightproof.core.html_page import page, plate, table
 from lightproof.experiments.parameter_grid import Grid, sweep_tables, sweep_values
 from lightproof.experiments.runner import Result
 from lightproof.plots import sweep_map

@@ -6,10 +6,10 @@ means.
 
 from lightproof.gallery.calibrate import FAR, Calibration
 from lightproof.gallery.distributed import identify_files
-from lightproof.gallery.enrollment import Face, Photo, take
+from lightproof.gallery.enrollment import Face, Photo, extract_face
 from lightproof.gallery.folders.diff import FolderReport, Refused
 from lightproof.gallery.gallery import Gallery
-from lightproof.gallery.results import Answer, Candidate, Mark, Verification
+from lightproof.gallery.results import Answer, Candidate, Match, Verification
 from lightproof.gallery.simulation import crowd_name, make_gallery
 
 __all__ = [
@@ -20,12 +20,12 @@ __all__ = [
     "Face",
     "FolderReport",
     "Gallery",
-    "Mark",
+    "Match",
     "Photo",
     "Refused",
     "Verification",
     "crowd_name",
+    "extract_face",
     "identify_files",
     "make_gallery",
-    "take",
 ]

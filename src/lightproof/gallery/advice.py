@@ -17,10 +17,10 @@ import numpy as np
 from lightproof.core.images import Images
 from lightproof.errors import BadParameter
 from lightproof.imaging.lighting import toward
-from lightproof.matching.calibration import leads
+from lightproof.matching.calibration import normalized_scores
 from lightproof.matching.matcher import Matcher
-from lightproof.matching.scores import Evidence
-from lightproof.matching.templates import Enrolled
+from lightproof.matching.scores import Scores
+from lightproof.matching.templates import TemplateSet
 from lightproof.types import Array, Floats
 
 LIGHTS: Final[dict[str, tuple[float, float]]] = {
@@ -149,7 +149,7 @@ def advise(person: Hashable, lights: Array | Iterable[tuple[float | None, float 
     return Advice(person, has, lacks, f"Add a photo with {WORDS[best]}: {rise}.", gains[best])
 
 
-def photo_gains(matcher: Matcher, people: Enrolled, person: Hashable, faces: Images) -> Floats:
+def photo_gains(matcher: Matcher, people: TemplateSet, person: Hashable, faces: Images) -> Floats:
     """Say which of a person's photos helps most to find the others.
 
     Each photo in turn is looked for with the help of the others, and again with one of them left out: what the lead
@@ -158,7 +158,7 @@ def photo_gains(matcher: Matcher, people: Enrolled, person: Hashable, faces: Ima
     Parameters
     ----------
     matcher : Matcher
-    people : Enrolled
+    people : TemplateSet
         Everybody enrolled; the person's own template there is not used.
     person : hashable
     faces : ndarray of shape (n, h, w) or list of ndarray of shape (h, w)
@@ -176,10 +176,11 @@ def photo_gains(matcher: Matcher, people: Enrolled, person: Hashable, faces: Ima
     missing: list[tuple[int, ...]] = [*((j,) for j in range(n)), *combinations(range(n), 2)]
     joined = [matcher.joined([single[k] for k in range(n) if k not in out]) for out in missing]
     others = people.removing(person)
-    own = matcher.compare(faces, matcher.everybody(dict(enumerate(joined)))).people
+    own = matcher.compare(faces, matcher.template_set(dict(enumerate(joined)))).people
     rest = matcher.compare(faces, others)
     ahead = np.stack(
-        [leads(Evidence(np.column_stack([column, rest.people]), rest.cohort))[:, 0] for column in own.T], axis=1
+        [normalized_scores(Scores(np.column_stack([column, rest.people]), rest.cohort))[:, 0] for column in own.T],
+        axis=1,
     )
     lost = np.zeros((n, n))
     for place, pair in enumerate(missing[n:], start=n):

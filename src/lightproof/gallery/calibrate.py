@@ -16,10 +16,10 @@ from lightproof.gallery.enrollment import light_of
 from lightproof.gallery.store import Change, NewPhoto, Store
 from lightproof.gallery.template_codec import decode
 from lightproof.imaging.decode import read_grey
-from lightproof.matching.calibration import Strangers, check_far, leads
-from lightproof.matching.matcher import FACES, Asked, Matcher
-from lightproof.matching.scores import Evidence, joined_evidence
-from lightproof.matching.templates import Enrolled
+from lightproof.matching.calibration import ImpostorModel, check_far, normalized_scores
+from lightproof.matching.matcher import FACES, Matcher, ProbeSet
+from lightproof.matching.scores import Scores, stack_probes
+from lightproof.matching.templates import TemplateSet
 from lightproof.types import Array, Floats, is_whole
 
 FAR: Final = 0.001
@@ -35,8 +35,8 @@ RELIT: Final = 4
 class Near(Protocol):
     """Tells whom photos are to be compared with."""
 
-    def __call__(self, *asked: Asked, without: str | None = None) -> Enrolled:
-        """Those people; see :meth:`lightproof.gallery.shortlist.Register.near`."""
+    def __call__(self, *asked: ProbeSet, without: str | None = None) -> TemplateSet:
+        """Those people; see :meth:`lightproof.gallery.shortlist.PeopleIndex.near`."""
 
 
 @dataclass(frozen=True)
@@ -83,9 +83,9 @@ class Calibration:
         """Write it down."""
         return json.dumps(asdict(self))
 
-    def among(self, n_people: int, alike: float = 0.0) -> Strangers:
+    def among(self, n_people: int, alike: float = 0.0) -> ImpostorModel:
         """How well strangers do among so many people, whose lights agree so far: it may be other people by now."""
-        return Strangers.usual(n_people, alike).shifted(self.shift)
+        return ImpostorModel.usual(n_people, alike).shifted(self.shift)
 
 
 def calibrated(best: Sequence[Floats], far: float, n_people: int, alike: float = 0.0) -> Calibration:
@@ -102,7 +102,7 @@ def calibrated(best: Sequence[Floats], far: float, n_people: int, alike: float =
         How far the lights of these people agree.
     """
     together = np.concatenate([*best, np.zeros(0)])
-    shift = Strangers.usual(n_people, alike).shift_of(together, len(best))
+    shift = ImpostorModel.usual(n_people, alike).shift_of(together, len(best))
     return Calibration(far, shift, n_people + 1, len(best), len(together) - len(best))
 
 
@@ -112,7 +112,7 @@ def best_of_others(near: Near, matcher: Matcher, store: Store, most: int = MOST)
     Parameters
     ----------
     near : callable
-        Whom photos are compared with, somebody left out: see :meth:`lightproof.gallery.shortlist.Register.near`.
+        Whom photos are compared with, somebody left out: see :meth:`lightproof.gallery.shortlist.PeopleIndex.near`.
     matcher : Matcher
     store : Store
     most : int
@@ -127,15 +127,15 @@ def best_of_others(near: Near, matcher: Matcher, store: Store, most: int = MOST)
     with store.reading() as view:
         for person, photos, _ in view.templates_of_people(view.drawn(most), faces=True):
             asked = _asked_relit(matcher, photos[0], rng, store.place)
-            yield leads(matcher.said(asked, near(asked, without=person.name))).max(axis=1)
+            yield normalized_scores(matcher.score_probes(asked, near(asked, without=person.name))).max(axis=1)
 
 
-def evidence_of_photos(matcher: Matcher, people: Enrolled, photos: Sequence[NewPhoto], gallery: str) -> Evidence:
+def evidence_of_photos(matcher: Matcher, people: TemplateSet, photos: Sequence[NewPhoto], gallery: str) -> Scores:
     """What photos that are kept say, in their order; see :func:`asked_of_photos`."""
-    return joined_evidence([matcher.said(asked, people) for asked in asked_of_photos(matcher, photos, gallery)])
+    return stack_probes([matcher.score_probes(asked, people) for asked in asked_of_photos(matcher, photos, gallery)])
 
 
-def asked_of_photos(matcher: Matcher, photos: Sequence[NewPhoto], gallery: str) -> list[Asked]:
+def asked_of_photos(matcher: Matcher, photos: Sequence[NewPhoto], gallery: str) -> list[ProbeSet]:
     """Ask about photos that are kept, in their order; of a face that is not kept the template stands in for it.
 
     Parameters
@@ -151,7 +151,7 @@ def asked_of_photos(matcher: Matcher, photos: Sequence[NewPhoto], gallery: str) 
         pairs = list(some)
         for part in (pairs[start : start + FACES] for start in range(0, len(pairs), FACES)):
             if kept:
-                asked.append(matcher.ask([face for _, face in part if face is not None]))
+                asked.append(matcher.probes([face for _, face in part if face is not None]))
             else:
                 asked.append(_asked_of_templates(matcher, [photo for photo, _ in part], gallery))
     return asked
@@ -163,26 +163,26 @@ def _kept_face(photo: NewPhoto) -> Array | None:
     return None if face is None or face.min() == face.max() else face
 
 
-def _asked_of_templates(matcher: Matcher, photos: Sequence[NewPhoto], gallery: str) -> Asked:
+def _asked_of_templates(matcher: Matcher, photos: Sequence[NewPhoto], gallery: str) -> ProbeSet:
     templates = [decode(photo.template, matcher, gallery) for photo in photos]
     views = zip(*(template.spans for template in templates), strict=True)
     own = [np.stack([spans.directions[:, 0] for spans in view]).astype(matcher.settings["dtype"]) for view in views]
     lights = np.array([light_of(photo.light, gallery) or (np.nan, np.nan) for photo in photos])
-    return Asked(own, lights, 1)
+    return ProbeSet(own, lights, 1)
 
 
-def _asked_relit(matcher: Matcher, photo: NewPhoto, rng: np.random.Generator, gallery: str) -> Asked:
+def _asked_relit(matcher: Matcher, photo: NewPhoto, rng: np.random.Generator, gallery: str) -> ProbeSet:
     """Ask about a photo, and its relit copies if the face is kept."""
     if photo.face is None:
         return _asked_of_templates(matcher, [photo], gallery)
     face = read_grey(photo.face, where="a kept face")
-    return matcher.ask([copy for copy in (face, *relit_copies(face, rng)) if copy.min() < copy.max()])
+    return matcher.probes([copy for copy in (face, *relit_copies(face, rng)) if copy.min() < copy.max()])
 
 
 def relit_copies(face: Array, rng: np.random.Generator) -> Array:
     """Put a face under other lights: the model of the paper, with a slope as steep as a lamp from the side makes."""
     # Only here: workers that enroll start sooner without it.
-    from lightproof.estimators.baselines.relit import relight
+    from lightproof.method.relighting import relight
 
     images = np.repeat(face[None].astype(np.float64), RELIT, axis=0)
     slope = rng.uniform(-160, 160, (RELIT, 2))

@@ -13,12 +13,12 @@ import numpy as np
 from lightproof.errors import UnknownPerson
 from lightproof.gallery.calibrate import FAR, Calibration
 from lightproof.gallery.enrollment import Face
-from lightproof.gallery.results import Answer, Candidate, Mark, Verification, mark
+from lightproof.gallery.results import Answer, Candidate, Match, Verification, mark
 from lightproof.gallery.store import check_name
-from lightproof.matching.calibration import check_far, leads, score_of
+from lightproof.matching.calibration import check_far, normalized_scores, score_of
 from lightproof.matching.light_penalty import mutual_agreement
-from lightproof.matching.matcher import Asked, Matcher
-from lightproof.matching.templates import Enrolled
+from lightproof.matching.matcher import Matcher, ProbeSet
+from lightproof.matching.templates import TemplateSet
 from lightproof.types import Floats
 
 ENOUGH: Final = (1e5, 2.0)
@@ -32,7 +32,7 @@ def far_asked(owner: str, far: float | None, known: Calibration) -> float:
 
 
 def candidates(
-    asked: Asked, people: Enrolled, matcher: Matcher, known: Calibration, most: int | None = None
+    asked: ProbeSet, people: TemplateSet, matcher: Matcher, known: Calibration, most: int | None = None
 ) -> list[Candidate]:
     """Compare a face with everybody, or with those worth it; the best first, so many at most."""
     if not len(people):
@@ -45,7 +45,7 @@ def candidates(
 
 
 def best_candidates(
-    asked: Asked, steps: Iterable[Enrolled], matcher: Matcher, known: Calibration, most: int
+    asked: ProbeSet, steps: Iterable[TemplateSet], matcher: Matcher, known: Calibration, most: int
 ) -> list[Candidate]:
     """Compare a face with ever more people, until somebody is clearly it or there is nobody left; the best first."""
     found: list[Candidate] = []
@@ -56,11 +56,11 @@ def best_candidates(
     return found
 
 
-def _compared(asked: Asked, people: Enrolled, matcher: Matcher) -> tuple[Floats, Floats]:
+def _compared(asked: ProbeSet, people: TemplateSet, matcher: Matcher) -> tuple[Floats, Floats]:
     """How far each person is ahead, and how far away, shape (C,)."""
-    evidence = matcher.said(asked, people)
+    evidence = matcher.score_probes(asked, people)
     assert evidence.distances is not None
-    return leads(evidence)[0], evidence.distances[0]
+    return normalized_scores(evidence)[0], evidence.distances[0]
 
 
 def answer(found: list[Candidate], top: int, far: float, known: Calibration) -> Answer:
@@ -78,13 +78,13 @@ def answer(found: list[Candidate], top: int, far: float, known: Calibration) -> 
     )
 
 
-def verdict(found: Mark, far: float) -> Verification:
+def verdict(found: Match, far: float) -> Verification:
     """Say whether a match is good enough."""
     same = found.one_in * far >= 1
     return Verification(found.score, found.one_in, found.lead, found.distance, same, _threshold(far), far)
 
 
-def with_person(asked: Asked, person: str, people: Enrolled, matcher: Matcher, known: Calibration) -> Mark:
+def with_person(asked: ProbeSet, person: str, people: TemplateSet, matcher: Matcher, known: Calibration) -> Match:
     """Compare a face with somebody enrolled, among all who are."""
     place = people.names.index(among(people, person))
     ahead, distances = _compared(asked, people, matcher)
@@ -92,14 +92,14 @@ def with_person(asked: Asked, person: str, people: Enrolled, matcher: Matcher, k
     return mark(ahead[place], distances[place], strangers.one_of(people.n_people))
 
 
-def with_photo(face: Face, other: Face, matcher: Matcher) -> Mark:
+def with_photo(face: Face, other: Face, matcher: Matcher) -> Match:
     """Compare a face with another one, alone."""
-    people = matcher.everybody({"": matcher.templates([other.image])[0]})
-    [found] = candidates(matcher.ask([face.image]), people, matcher, Calibration(FAR))
+    people = matcher.template_set({"": matcher.templates([other.image])[0]})
+    [found] = candidates(matcher.probes([face.image]), people, matcher, Calibration(FAR))
     return found
 
 
-def among(people: Enrolled, name: str) -> str:
+def among(people: TemplateSet, name: str) -> str:
     """Return a name as it is enrolled; refuse one that nobody has."""
     wanted, known = check_name(name), [str(one) for one in people.names]
     if wanted not in people.templates:

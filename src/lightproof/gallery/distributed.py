@@ -18,13 +18,13 @@ from typing import Any, Final, NamedTuple
 
 import numpy as np
 
-from lightproof.core.cluster import Cluster, crew_of
+from lightproof.core.cluster import Cluster, executor_for
 from lightproof.core.executors import Task
 from lightproof.errors import BadCluster, BadGallery, BadParameter, UserError
 from lightproof.gallery import shortlist
 from lightproof.gallery.calibrate import FAR, Calibration
 from lightproof.gallery.decision import answer, best_candidates, far_asked
-from lightproof.gallery.enrollment import Face, Way, killing, taken
+from lightproof.gallery.enrollment import EnrollmentConfig, Face, killing, taken
 from lightproof.gallery.gallery import Gallery
 from lightproof.gallery.results import Answer
 from lightproof.gallery.shortlist import SPARE, beside, by_name, codes_in, steps, templates_in
@@ -32,16 +32,16 @@ from lightproof.gallery.store import Store, View
 from lightproof.imaging.decode import contents_of, in_one_line
 from lightproof.matching.hamming_index import (
     CANDIDATES,
-    CodeIndex,
     Found,
+    HammingIndex,
     Left,
-    glance_limit,
-    look_limit,
     nearest,
+    prefilter_limit,
+    scan_limit,
     together,
 )
 from lightproof.matching.light_penalty import mutual_agreement
-from lightproof.matching.templates import RIVALS, Enrolled
+from lightproof.matching.templates import N_REFERENCE_PEOPLE, TemplateSet
 from lightproof.types import Array, Ints, is_whole
 
 TOGETHER: Final = 16
@@ -58,7 +58,7 @@ class Asking(NamedTuple):
     ----------
     place : str
         Of the gallery, with its password; every worker must be able to open it.
-    way : Way
+    config : EnrollmentConfig
     revision : int
         Of the gallery; nobody may change it meanwhile.
     top : int
@@ -68,7 +68,7 @@ class Asking(NamedTuple):
     """
 
     place: str
-    way: Way
+    config: EnrollmentConfig
     revision: int
     top: int
     far: float
@@ -128,10 +128,10 @@ def identify_files(
     where = str(place) if "://" in str(place) else os.path.abspath(place)
     with Gallery.open(where, create=False) as gallery:
         rate = far_asked("identify", far, gallery.calibration())
-        asking = Asking(where, replace(gallery.way, cropped=cropped), gallery.store.revision(), top, rate)
-    with crew_of("identify", -1, cluster) as crew:
-        assert isinstance(crew, Cluster)
-        yield from identify_on(crew, asking, [os.path.abspath(photo) for photo in photos], crew.n_threads)
+        asking = Asking(where, replace(gallery.config, cropped=cropped), gallery.store.revision(), top, rate)
+    with executor_for("identify", -1, cluster) as executor:
+        assert isinstance(executor, Cluster)
+        yield from identify_on(executor, asking, [os.path.abspath(photo) for photo in photos], executor.n_threads)
 
 
 def identify_on(cluster: Cluster, asking: Asking, photos: Sequence[str], n_shards: int) -> Iterator[Answered]:
@@ -151,7 +151,7 @@ def identify_on(cluster: Cluster, asking: Asking, photos: Sequence[str], n_shard
     shards, asking = _shards(cluster, asking, n_shards)
     for start in range(0, len(pieces), IN_A_ROUND):
         some = pieces[start : start + IN_A_ROUND]
-        seen = [one for piece in cluster.each(_looking(asking), some, len(some)) for one in piece]
+        seen = [one for piece in cluster.map(_looking(asking), some, len(some)) for one in piece]
         yield from _answered(cluster, asking, shards, seen, photos[start * TOGETHER :])
 
 
@@ -163,7 +163,7 @@ def _shards(cluster: Cluster, asking: Asking, n_shards: int) -> tuple[list[Any],
             return [], asking
         edges = np.linspace(1, view.last_number() + 1, n_shards + 1).astype(int).tolist()
     numbers = [range(a, b) for a, b in pairwise(edges)]
-    shards = [cluster.made(read_shard, asking, part) for part in numbers]
+    shards = [cluster.scatter(read_shard, asking, part) for part in numbers]
     n_people = sum(_of_each(cluster, shards, _count_people))
     return shards, asking._replace(n_people=n_people)
 
@@ -178,7 +178,7 @@ def _answered(
         for start in range(0, len(good), TOGETHER)
     ]
     task = _plain(partial(compare, asking=asking))
-    told = (one for piece in cluster.each(task, work, len(work)) for one in piece)
+    told = (one for piece in cluster.map(task, work, len(work)) for one in piece)
     for photo, one in zip(photos, seen, strict=False):
         yield Answered(photo, next(told) if one.face is not None else None, one.problem)
 
@@ -188,18 +188,18 @@ def _nearest(cluster: Cluster, shards: Sequence[Any], codes: Sequence[Array | No
     asked = np.stack([code for code in codes if code is not None]) if codes else np.zeros((0, 1, 1), np.uint64)
     if not len(asked):
         return []
-    counts = sum(_of_each(cluster, shards, glance, asked[:, 0]))
-    glances = [glance_limit(each) for each in counts]
+    counts = sum(_of_each(cluster, shards, coarse_scan, asked[:, 0]))
+    glances = [scan_limit(each) for each in counts]
     n_codes = int(counts[0].sum())
-    counts = sum(_of_each(cluster, shards, first_look, asked[:, 0], glances))
-    looks = [look_limit(each, n_codes) for each in counts]
-    found = _of_each(cluster, shards, second_look, asked, glances, looks)
+    counts = sum(_of_each(cluster, shards, prefilter, asked[:, 0], glances))
+    looks = [prefilter_limit(each, n_codes) for each in counts]
+    found = _of_each(cluster, shards, rerank, asked, glances, looks)
     return [nearest(together(each), CANDIDATES).people for each in zip(*found, strict=True)]
 
 
 def _of_each(cluster: Cluster, shards: Sequence[Any], do: Any, *given: Any) -> list[Any]:
     """Let the workers do something with each part of the codes."""
-    return list(cluster.each(_plain(do), [(shard, *given) for shard in shards], len(shards)))
+    return list(cluster.map(_plain(do), [(shard, *given) for shard in shards], len(shards)))
 
 
 def _plain(do: Any) -> Task[Any, Any]:
@@ -228,7 +228,7 @@ def look(photos: Sequence[str], asking: Asking) -> list[Seen]:
     for photo in photos:
         try:
             contents, where = contents_of(photo, None)
-            face = taken(contents, where, asking.way.cropped)
+            face = taken(contents, where, asking.config.cropped)
             seen.append(Seen(face, _codes_of(face, asking)))
         except UserError as mistake:
             seen.append(Seen(None, None, str(mistake)))
@@ -238,82 +238,82 @@ def look(photos: Sequence[str], asking: Asking) -> list[Seen]:
 def _codes_of(face: Face, asking: Asking) -> Array | None:
     if not asking.n_people:
         return None
-    matcher = asking.way.matcher
-    asked = matcher.ask([face.image])
-    return np.asarray(matcher.coder.of_asked(asked.vectors, asked.moves)[0])
+    matcher = asking.config.matcher
+    asked = matcher.probes([face.image])
+    return np.asarray(matcher.encoder.encode_probes(asked.vectors, asked.moves)[0])
 
 
-def read_shard(asking: Asking, numbers: range) -> CodeIndex:
+def read_shard(asking: Asking, numbers: range) -> HammingIndex:
     """Read the codes of people with some numbers."""
-    coder = asking.way.matcher.coder
-    index = CodeIndex(coder.n_first)
+    encoder = asking.config.matcher.encoder
+    index = HammingIndex(encoder.n_first)
     with _store(asking.place).reading() as view:
         _check_revision(view, asking)
         for people, codes in view.codes(numbers=numbers):
-            index.add(people, codes_in(codes, coder.n_words, view.place))
+            index.add(people, codes_in(codes, encoder.n_words, view.place))
     return index
 
 
-def _count_people(piece: tuple[CodeIndex]) -> int:
+def _count_people(piece: tuple[HammingIndex]) -> int:
     return piece[0].n_people
 
 
-def glance(piece: tuple[CodeIndex, Array]) -> Array:
+def coarse_scan(piece: tuple[HammingIndex, Array]) -> Array:
     """Count how far the codes of a part are from some photos at a glance, (n, words) -> (n, bits + 1)."""
     index, asked = piece
-    return np.stack([index.glance(code)[0] for code in asked])
+    return np.stack([index.coarse_scan(code)[0] for code in asked])
 
 
-def first_look(piece: tuple[CodeIndex, Array, Sequence[int]]) -> Array:
+def prefilter(piece: tuple[HammingIndex, Array, Sequence[int]]) -> Array:
     """Count how far those codes of a part are that are near at a glance, (n, words) -> (n, bits + 1)."""
     index, asked, glances = piece
     return np.stack([_looked_at(index, *each)[0] for each in zip(asked, glances, strict=True)])
 
 
-def second_look(piece: tuple[CodeIndex, Array, Sequence[int], Sequence[int]]) -> list[Found]:
+def rerank(piece: tuple[HammingIndex, Array, Sequence[int], Sequence[int]]) -> list[Found]:
     """Find the people of a part who are nearest to some photos, (n, moves, words)."""
     index, asked, glances, looks = piece
     left = (_looked_at(index, codes[0], limit)[1] for codes, limit in zip(asked, glances, strict=True))
-    return [index.second_look(*each, CANDIDATES) for each in zip(asked, left, looks, strict=True)]
+    return [index.rerank(*each, CANDIDATES) for each in zip(asked, left, looks, strict=True)]
 
 
-def _looked_at(index: CodeIndex, code: Array, limit: int) -> tuple[Ints, list[Left]]:
-    _, seen = index.glance(code)
-    return index.first_look(code, seen, limit)
+def _looked_at(index: HammingIndex, code: Array, limit: int) -> tuple[Ints, list[Left]]:
+    _, seen = index.coarse_scan(code)
+    return index.prefilter(code, seen, limit)
 
 
 def compare(faces: Sequence[tuple[Face, Ints | None]], asking: Asking) -> list[Answer]:
     """Compare faces with the people who are nearest to each, or with everybody."""
-    store, matcher = _store(asking.place), asking.way.matcher
+    store, matcher = _store(asking.place), asking.config.matcher
     known = Calibration.read(store.facts().get("calibration"), FAR, store.place)
     answers = []
     for face, near in faces:
         people = _in_steps(_sample(asking), near, asking)
-        found = best_candidates(matcher.ask([face.image]), people, matcher, known, asking.top)
+        found = best_candidates(matcher.probes([face.image]), people, matcher, known, asking.top)
         answers.append(answer(found, asking.top, asking.far, known))
     return answers
 
 
-def _in_steps(people: Enrolled, near: Ints | None, asking: Asking) -> Iterator[Enrolled]:
-    """Yield those whom a face is compared with, as :meth:`Register.in_steps` does."""
+def _in_steps(people: TemplateSet, near: Ints | None, asking: Asking) -> Iterator[TemplateSet]:
+    """Yield those whom a face is compared with, as :meth:`PeopleIndex.shortlists` does."""
     if near is None:
         yield people
         return
     for some in steps(near.tolist()):
         with _store(asking.place).reading() as view:
             _check_revision(view, asking)
-            found = templates_in(view.compared(some), asking.way, view.place)
-            people = beside(people, (kept for _, kept in found), asking.way)
+            found = templates_in(view.compared(some), asking.config, view.place)
+            people = beside(people, (kept for _, kept in found), asking.config)
         yield people
 
 
 @lru_cache(maxsize=1)
-def _sample(asking: Asking) -> Enrolled:
+def _sample(asking: Asking) -> TemplateSet:
     """Those whom others are measured against; of a small gallery, everybody."""
     with _store(asking.place).reading() as view:
         _check_revision(view, asking)
-        rows = view.templates_of_people(view.drawn(RIVALS + SPARE)) if asking.n_people else view.templates()
-        people = by_name((kept for _, kept in templates_in(rows, asking.way, view.place)), asking.way)
+        rows = view.templates_of_people(view.drawn(N_REFERENCE_PEOPLE + SPARE)) if asking.n_people else view.templates()
+        people = by_name((kept for _, kept in templates_in(rows, asking.config, view.place)), asking.config)
     return replace(people, total=asking.n_people or None, alike=mutual_agreement(people))
 
 

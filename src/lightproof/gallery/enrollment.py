@@ -19,7 +19,7 @@ from lightproof.gallery.template_codec import decode, encode, parameters_of, wri
 from lightproof.imaging.decode import contents_of, in_one_line
 from lightproof.imaging.detection import FACE_SIZE, File, Portrait, read_portrait
 from lightproof.imaging.detection.face_networks import DETECTOR
-from lightproof.matching.matcher import Matcher, matcher_of
+from lightproof.matching.matcher import Matcher, matcher_for
 from lightproof.matching.templates import Template
 from lightproof.types import Array
 
@@ -28,7 +28,7 @@ Photo: TypeAlias = File | Array
 
 
 @dataclass(frozen=True)
-class Way:
+class EnrollmentConfig:
     """How photos are taken: under which settings, as faces or as photographs, and whether the faces are kept."""
 
     settings: str
@@ -38,7 +38,7 @@ class Way:
     @property
     def matcher(self) -> Matcher:
         """The matcher of these settings."""
-        return matcher_of(self.settings)
+        return matcher_for(self.settings)
 
     @cached_property
     def parameters(self) -> str:
@@ -76,7 +76,7 @@ def called(photo: Photo, i: int) -> str | None:
     return f"photo {i + 1}" if isinstance(photo, bytes | np.ndarray) else None
 
 
-def take(photo: Photo, cropped: bool = False, where: str | None = None) -> Face:
+def extract_face(photo: Photo, cropped: bool = False, where: str | None = None) -> Face:
     """Read a photo and cut out the face.
 
     Parameters
@@ -118,15 +118,15 @@ def refuse_even(image: Array, where: str) -> None:
         raise BadImage(where, "a picture of something", f"one even grey, every pixel {image.flat[0]}") from None
 
 
-def photos_of(faces: Sequence[Face], way: Way) -> list[NewPhoto]:
+def photos_of(faces: Sequence[Face], config: EnrollmentConfig) -> list[NewPhoto]:
     """Make what a gallery keeps of some faces."""
     if not faces:
         return []
     images = [face.image for face in faces]
-    templates = way.matcher.templates(images)
-    codes = way.matcher.coder.of_templates(templates)
-    parameters = way.parameters
-    pictures = [_png(picture) for picture in to_bytes(images, FACE_SIZE)] if way.keep else [None] * len(faces)
+    templates = config.matcher.templates(images)
+    codes = config.matcher.encoder.encode_templates(templates)
+    parameters = config.parameters
+    pictures = [_png(picture) for picture in to_bytes(images, FACE_SIZE)] if config.keep else [None] * len(faces)
     return [
         NewPhoto(
             hash=face.hash,
@@ -183,7 +183,7 @@ class Job(NamedTuple):
     hash: str
 
 
-class Made(NamedTuple):
+class BatchResult(NamedTuple):
     """What came of some files of a folder.
 
     Attributes
@@ -204,7 +204,7 @@ class Made(NamedTuple):
     unread: list[tuple[Job, str]]
 
 
-def make(jobs: Iterable[Job], way: Way, folder: str) -> Made:
+def make(jobs: Iterable[Job], config: EnrollmentConfig, folder: str) -> BatchResult:
     """Read some files and make their templates; a bad one is a refusal."""
     faces: list[tuple[Job, Face]] = []
     refused, unread = [], []
@@ -215,24 +215,24 @@ def make(jobs: Iterable[Job], way: Way, folder: str) -> Made:
             unread.append((job, str(mistake)))
             continue
         try:
-            faces.append((job, taken(contents, job.source, way.cropped)))
+            faces.append((job, taken(contents, job.source, config.cropped)))
         except MissingExtra:  # no fault of the photo
             raise
         except UserError as mistake:
             known = job._replace(hash=job.hash or hash_of(contents))
-            refused.append(refusal_of(known, way, folder, str(mistake)))
+            refused.append(refusal_of(known, config, folder, str(mistake)))
     photos: dict[str, list[NewPhoto]] = {}
-    made = photos_of([face for _, face in faces], way)
+    made = photos_of([face for _, face in faces], config)
     for (job, _), photo in zip(faces, made, strict=True):
         photos.setdefault(job.person, []).append(replace(photo, folder=folder))
     several = {person: _ordered(own) for person, own in photos.items() if len(own) > 1}
-    spans = joined([[photo.template for photo in own] for own in several.values()], way, "what was just made")
-    return Made(photos, dict(zip(several, spans, strict=True)), refused, unread)
+    spans = joined([[photo.template for photo in own] for own in several.values()], config, "what was just made")
+    return BatchResult(photos, dict(zip(several, spans, strict=True)), refused, unread)
 
 
-def refusal_of(job: Job, way: Way, folder: str | None, reason: str) -> Refusal:
+def refusal_of(job: Job, config: EnrollmentConfig, folder: str | None, reason: str) -> Refusal:
     """Write down why a file is not enrolled."""
-    return Refusal(job.hash, job.person, job.source, folder, way.looking, in_one_line(reason, 500))
+    return Refusal(job.hash, job.person, job.source, folder, config.looking, in_one_line(reason, 500))
 
 
 def _ordered(photos: Sequence[NewPhoto]) -> list[NewPhoto]:
@@ -245,35 +245,35 @@ def killing(photo: str, deaths: int) -> BadImage:
     return BadImage(photo, "a photo that workers survive", f"{deaths} killed workers")
 
 
-def check_parameters(view: View, way: Way) -> None:
+def check_parameters(view: View, config: EnrollmentConfig) -> None:
     """Refuse to change a gallery that was rebuilt with other parameters since it was opened."""
-    if view.facts().get("parameters") != way.parameters:
+    if view.facts().get("parameters") != config.parameters:
         raise BadGallery(view.place, "templates that were made anew with other parameters meanwhile; open it again")
 
 
-def join_again(change: Change, names: Iterable[str], way: Way) -> None:
+def join_again(change: Change, names: Iterable[str], config: EnrollmentConfig) -> None:
     """Make one template for each of these people who has several photos, from what the gallery keeps now."""
     for name in names:
         templates = change.templates_of(name)
         if len(templates) > 1:
-            change.set_span(name, joined([templates], way, change.place)[0])
+            change.set_span(name, joined([templates], config, change.place)[0])
 
 
-def joined(people: Sequence[Sequence[bytes]], way: Way, place: str) -> list[bytes]:
+def joined(people: Sequence[Sequence[bytes]], config: EnrollmentConfig, place: str) -> list[bytes]:
     """Make one template for each of several people, of those of their photos in the order of the hashes.
 
     Parameters
     ----------
     people : sequence of sequence of bytes
         The templates of each person's photos.
-    way : Way
+    config : EnrollmentConfig
     place : str
         Of the gallery, for the message.
     """
-    decoded = [[decode(template, way.matcher, place) for template in own] for own in people]
-    return [encode(span) for span in way.matcher.joined_people(decoded)]
+    decoded = [[decode(template, config.matcher, place) for template in own] for own in people]
+    return [encode(span) for span in config.matcher.joined_people(decoded)]
 
 
-def way_of(settings: dict[str, Any], cropped: bool = False, keep: bool = False) -> Way:
+def enrollment_config(settings: dict[str, Any], cropped: bool = False, keep: bool = False) -> EnrollmentConfig:
     """Make a way of settings."""
-    return Way(written(settings), cropped, keep)
+    return EnrollmentConfig(written(settings), cropped, keep)

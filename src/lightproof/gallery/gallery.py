@@ -12,7 +12,16 @@ from lightproof.core.progress import Progress, silent
 from lightproof.errors import BadGallery, BadLabels, UnknownPhoto
 from lightproof.gallery import calibrate, lifecycle, transfer
 from lightproof.gallery.calibrate import FAR, Calibration
-from lightproof.gallery.enrollment import Face, Photo, called, check_parameters, join_again, listed, photos_of, take
+from lightproof.gallery.enrollment import (
+    Face,
+    Photo,
+    called,
+    check_parameters,
+    extract_face,
+    join_again,
+    listed,
+    photos_of,
+)
 from lightproof.gallery.folders import scan
 from lightproof.gallery.folders.diff import FolderReport
 from lightproof.gallery.reader import Asking
@@ -129,7 +138,9 @@ class Gallery(Asking):
             How many photos were new.
         """
         name = check_name(name)
-        return self.enroll_faces(name, [take(one, cropped, called(one, i)) for i, one in enumerate(listed(photos))])
+        return self.enroll_faces(
+            name, [extract_face(one, cropped, called(one, i)) for i, one in enumerate(listed(photos))]
+        )
 
     def enroll_faces(self, who: str | int, faces: Sequence[Face]) -> int:
         """Enroll faces that are cut out already; see :meth:`enroll`.
@@ -206,8 +217,8 @@ class Gallery(Asking):
         progress : callable
             Shows how far it is.
         """
-        plan, way = scan.plan(folder, retry), replace(self._way, cropped=cropped)
-        return scan.enroll(self._store, plan, way, dry_run, jobs, progress, cluster)
+        plan, config = scan.plan(folder, retry), replace(self._way, cropped=cropped)
+        return scan.enroll(self._store, plan, config, dry_run, jobs, progress, cluster)
 
     def sync(
         self,
@@ -228,8 +239,8 @@ class Gallery(Asking):
         A photo goes to another person only when its file was moved to the folder of that person. Who was renamed keeps
         the photos of the old folder, and gets the new ones that are put there.
         """
-        plan, way = scan.plan(folder, retry, syncing=True), replace(self._way, cropped=cropped)
-        return scan.enroll(self._store, plan, way, dry_run, jobs, progress, cluster)
+        plan, config = scan.plan(folder, retry, syncing=True), replace(self._way, cropped=cropped)
+        return scan.enroll(self._store, plan, config, dry_run, jobs, progress, cluster)
 
     def rename(self, old: str | int, new: str) -> None:
         """Give somebody, known by name or by number, another name, which nobody may have."""

@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from lightproof.core.progress import Progress
 from lightproof.errors import BadGallery, UserError
-from lightproof.gallery.enrollment import Face, Way, join_again, photos_of, way_of
+from lightproof.gallery.enrollment import EnrollmentConfig, Face, enrollment_config, join_again, photos_of
 from lightproof.gallery.store import Change, Store
 from lightproof.gallery.template_codec import parameters_of, written
 from lightproof.imaging.decode import read_grey
@@ -85,7 +85,7 @@ def rebuild(change: Change, preset: str | None, progress: Progress) -> int:
     preset = preset or facts.get("preset")
     if preset not in GALLERIES:
         raise BadGallery(change.place, "one that does not say its preset (see: lightproof rebuild --preset)")
-    way = way_of(preset_settings(preset), keep=True)
+    config = enrollment_config(preset_settings(preset), keep=True)
     faceless = sum(not photo.has_face for photo in change.photos())
     if faceless:
         lacking = f"one where the faces of {faceless} photos were not kept; enroll them again, in a new one"
@@ -94,8 +94,8 @@ def rebuild(change: Change, preset: str | None, progress: Progress) -> int:
     for person, photos, _ in progress(change.templates(faces=True), change.counts().people):
         shown = f"a kept face of {person.name!r}"
         faces = [Face(photo.hash, photo.source or "", read_grey(photo.face or b"", where=shown)) for photo in photos]
-        count += change.replace_templates(person.name, photos_of(faces, way))
-        join_again(change, [person.name], way)
+        count += change.replace_templates(person.name, photos_of(faces, config))
+        join_again(change, [person.name], config)
     _write_preset(change, preset)
     change.set_fact("calibration", None)
     return count
@@ -113,7 +113,7 @@ def _settings(facts: Mapping[str, str], place: str) -> dict[str, Any]:
         if facts.get("parameters") != parameters_of(settings):
             raise BadGallery(place, "templates of another version (see: lightproof rebuild)")
         # Settings that no gallery can have are refused here, not by whoever asks first.
-        _ = Way(written(settings)).matcher
+        _ = EnrollmentConfig(written(settings)).matcher
     except BadGallery:
         raise
     except (KeyError, TypeError, ValueError, RecursionError, UserError):

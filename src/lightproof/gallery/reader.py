@@ -9,14 +9,22 @@ from lightproof.errors import BadParameter, UnknownPerson
 from lightproof.gallery import decision, lifecycle
 from lightproof.gallery.advice import Advice, advise
 from lightproof.gallery.calibrate import FAR, Calibration
-from lightproof.gallery.enrollment import Face, Photo, Way, called, light_of, take, way_of
+from lightproof.gallery.enrollment import (
+    EnrollmentConfig,
+    Face,
+    Photo,
+    called,
+    enrollment_config,
+    extract_face,
+    light_of,
+)
 from lightproof.gallery.results import Answer, Verification
-from lightproof.gallery.shortlist import STEPS, Register
+from lightproof.gallery.shortlist import STEPS, PeopleIndex
 from lightproof.gallery.store import Person, Store, check_name
 from lightproof.matching.calibration import check_far
 from lightproof.matching.explanation import Explanation, explain
-from lightproof.matching.matcher import FACES, Asked, Matcher
-from lightproof.matching.templates import Enrolled
+from lightproof.matching.matcher import FACES, Matcher, ProbeSet
+from lightproof.matching.templates import TemplateSet
 from lightproof.types import Array, is_whole
 
 
@@ -35,8 +43,8 @@ class Asking:
 
     def __init__(self, store: Store, settings: dict[str, Any], keep: bool) -> None:
         self._store = store
-        self._way = way_of(settings, keep=keep)
-        self._register = Register(store, self._way)
+        self._way = enrollment_config(settings, keep=keep)
+        self._register = PeopleIndex(store, self._way)
         self._known: tuple[int, Calibration] | None = None
 
     def identify(self, photo: Photo, top: int = 5, *, cropped: bool = False, far: float | None = None) -> Answer:
@@ -53,7 +61,7 @@ class Asking:
         far : float, optional
             Share of strangers that may be accepted; that of :meth:`calibrate` by default, or 0.001.
         """
-        return self.identify_face(take(photo, cropped), top, far=far)
+        return self.identify_face(extract_face(photo, cropped), top, far=far)
 
     def identify_face(self, face: Face, top: int = 5, *, far: float | None = None) -> Answer:
         """Tell who a face is; see :meth:`identify`."""
@@ -61,8 +69,8 @@ class Asking:
             raise BadParameter("identify", "top", "a whole number of at least 1", top)
         known = self.calibration()
         asked = decision.far_asked("identify", far, known)
-        query = self.matcher.ask([face.image])
-        found = decision.best_candidates(query, self._register.in_steps(query), self.matcher, known, top)
+        query = self.matcher.probes([face.image])
+        found = decision.best_candidates(query, self._register.shortlists(query), self.matcher, known, top)
         return decision.answer(found, top, asked, known)
 
     def verify(
@@ -87,8 +95,8 @@ class Asking:
             raise BadParameter("verify", "other", "given unless `person` is", other)
         if far is not None:
             check_far("verify", far)
-        first = take(photo, cropped, called(photo, 0))
-        second = None if other is None else take(other, cropped, called(other, 1))
+        first = extract_face(photo, cropped, called(photo, 0))
+        second = None if other is None else extract_face(other, cropped, called(other, 1))
         return self.verify_faces(first, second, person=person, far=far)
 
     def verify_faces(
@@ -102,7 +110,7 @@ class Asking:
         elif person is not None:
             # Beside those whom everybody is measured against nobody else counts.
             people = self._register.near(including=[self._called(person)])
-            found = decision.with_person(self.matcher.ask([face.image]), person, people, self.matcher, known)
+            found = decision.with_person(self.matcher.probes([face.image]), person, people, self.matcher, known)
         else:
             raise BadParameter("verify", "other", "given unless `person` is", other)
         return decision.verdict(found, asked)
@@ -124,7 +132,7 @@ class Asking:
         """
         if not self.follow():
             raise UnknownPerson(person, [], what="The person")
-        return self.explain_face(take(photo, cropped), person, against)
+        return self.explain_face(extract_face(photo, cropped), person, against)
 
     def explain_face(self, face: Face, person: str | None = None, against: str | None = None) -> Explanation:
         """Show which patches of a face speak for somebody; see :meth:`explain`."""
@@ -137,8 +145,8 @@ class Asking:
 
     def _best_match(self, face: Face) -> str:
         """Name whom :meth:`identify` finds first, stranger or not."""
-        query = self.matcher.ask([face.image])
-        steps = self._register.in_steps(query)
+        query = self.matcher.probes([face.image])
+        steps = self._register.shortlists(query)
         found = decision.best_candidates(query, steps, self.matcher, self.calibration(), 1)
         if not found:
             raise UnknownPerson(None, [], what="The person")
@@ -148,15 +156,15 @@ class Asking:
         """Return everybody enrolled, by name."""
         return self._store.people()
 
-    def everybody(self) -> Enrolled:
+    def everybody(self) -> TemplateSet:
         """Return the templates of everybody who is enrolled now; of many people they take much memory."""
         return self._register.everybody()
 
-    def near(self, *asked: Asked, including: Sequence[str] = (), without: str | None = None) -> Enrolled:
-        """Return those whom photos are to be compared with; see :meth:`Register.near`."""
+    def near(self, *asked: ProbeSet, including: Sequence[str] = (), without: str | None = None) -> TemplateSet:
+        """Return those whom photos are to be compared with; see :meth:`PeopleIndex.near`."""
         return self._register.near(*asked, including=including, without=without)
 
-    def near_all(self, images: Array, including: Sequence[str] = ()) -> Enrolled:
+    def near_all(self, images: Array, including: Sequence[str] = ()) -> TemplateSet:
         """Return everybody worth comparing with any of many faces, (n, h, w), and these people.
 
         Of a large gallery those are fewer than an answer looks at where nobody matches: of thousands of faces all of
@@ -166,13 +174,13 @@ class Asking:
             return self.everybody()
         people = self.sample()
         for start in range(0, len(images), FACES):
-            asked = self.matcher.ask(images[start : start + FACES])
+            asked = self.matcher.probes(images[start : start + FACES])
             some = self._register.near(asked, including=including if start == 0 else (), most=STEPS[-1])
             people = people.joined(some)
         return people
 
-    def sample(self) -> Enrolled:
-        """Return those whom everybody is measured against; see :meth:`Register.sample`."""
+    def sample(self) -> TemplateSet:
+        """Return those whom everybody is measured against; see :meth:`PeopleIndex.sample`."""
         return self._register.sample()
 
     def follow(self) -> int:
@@ -235,7 +243,7 @@ class Asking:
         return self._store.place
 
     @property
-    def way(self) -> Way:
+    def config(self) -> EnrollmentConfig:
         """How photos are taken here."""
         return self._way
 

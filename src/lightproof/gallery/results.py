@@ -7,11 +7,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from lightproof.matching.calibration import DIGITS, Strangers, score_of
+from lightproof.matching.calibration import DIGITS, ImpostorModel, score_of
 
 
 @dataclass(frozen=True)
-class Mark:
+class Match:
     """How good a match is.
 
     Attributes
@@ -35,15 +35,15 @@ class Mark:
     distance: float
 
 
-def mark(lead: float, distance: float, strangers: Strangers) -> Mark:
+def mark(lead: float, distance: float, strangers: ImpostorModel) -> Match:
     """Turn a lead into a mark, by how well strangers do."""
     chance = np.asarray(strangers.chance(np.asarray(lead)))
     one_in = min(1 / max(float(chance), 10.0**-DIGITS), 10.0**DIGITS)
-    return Mark(float(score_of(chance)), one_in, float(lead), float(distance))
+    return Match(float(score_of(chance)), one_in, float(lead), float(distance))
 
 
 @dataclass(frozen=True)
-class Candidate(Mark):
+class Candidate(Match):
     """Somebody who might be on a photo, and how well it fits."""
 
     name: str
@@ -58,7 +58,7 @@ class Answer:
     name : str or None
         None is a stranger: nobody reaches the threshold.
     score, one_in : float
-        Of the best match, whether it is accepted or not; see :class:`Mark`.
+        Of the best match, whether it is accepted or not; see :class:`Match`.
     threshold : float
         The score from which on a match is accepted.
     far : float
@@ -95,7 +95,7 @@ class Answer:
 
 
 @dataclass(frozen=True)
-class Verification(Mark):
+class Verification(Match):
     """Whether two photos show the same person.
 
     Attributes

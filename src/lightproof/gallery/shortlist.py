@@ -11,13 +11,13 @@ from typing import Final
 import numpy as np
 
 from lightproof.errors import BadGallery
-from lightproof.gallery.enrollment import Way, lights_of
+from lightproof.gallery.enrollment import EnrollmentConfig, lights_of
 from lightproof.gallery.store import NewPhoto, Person, Store, View
 from lightproof.gallery.template_codec import decode, decode_all
-from lightproof.matching.hamming_index import CANDIDATES, CodeIndex
+from lightproof.matching.hamming_index import CANDIDATES, HammingIndex
 from lightproof.matching.light_penalty import mutual_agreement
-from lightproof.matching.matcher import Asked
-from lightproof.matching.templates import RIVALS, Enrolled, Template
+from lightproof.matching.matcher import ProbeSet
+from lightproof.matching.templates import N_REFERENCE_PEOPLE, Template, TemplateSet
 from lightproof.types import Array
 
 SMALL: Final = 1000
@@ -34,27 +34,27 @@ SPARE: Final = 8
 class _Crowd:
     """What is in memory of many people: their codes, and the templates of those whom others are measured against."""
 
-    index: CodeIndex
+    index: HammingIndex
     count: int = 0
     rivals: dict[int, tuple[int, str, Template]] = field(default_factory=dict)
-    laid_out: Enrolled | None = None
+    laid_out: TemplateSet | None = None
 
 
-class Register:
+class PeopleIndex:
     """Follows a store: people are read when they are new or have changed, and no sooner than somebody asks.
 
     Parameters
     ----------
     store : Store
-    way : Way
+    config : EnrollmentConfig
         Of the gallery: templates of other parameters are refused.
     """
 
-    def __init__(self, store: Store, way: Way) -> None:
-        self._store, self._way = store, way
+    def __init__(self, store: Store, config: EnrollmentConfig) -> None:
+        self._store, self._way = store, config
         self._revision = -1
         self._templates: dict[int, tuple[str, Template]] = {}
-        self._people: Enrolled | None = way.matcher.everybody({})
+        self._people: TemplateSet | None = config.matcher.template_set({})
         self._crowd: _Crowd | None = None
         # Two threads that follow at once would each miss what the other has read.
         self._alone = Lock()
@@ -67,7 +67,7 @@ class Register:
                     self._follow(view)
             return self._crowd.count if self._crowd is not None else len(self._templates)
 
-    def everybody(self) -> Enrolled:
+    def everybody(self) -> TemplateSet:
         """Return everybody who is enrolled, by name, however much memory that takes."""
         self.follow()
         with self._alone:
@@ -81,15 +81,15 @@ class Register:
         self.follow()
         return self._people is None
 
-    def sample(self) -> Enrolled:
+    def sample(self) -> TemplateSet:
         """Return those whom everybody is measured against: all, or of many those drawn by lot."""
         self.follow()
         with self._alone:
             return self._people if self._people is not None else self._rivals()
 
     def near(
-        self, *asked: Asked, including: Iterable[str] = (), without: str | None = None, most: int | None = None
-    ) -> Enrolled:
+        self, *asked: ProbeSet, including: Iterable[str] = (), without: str | None = None, most: int | None = None
+    ) -> TemplateSet:
         """Return those whom photos are to be compared with, by name.
 
         That is everybody in a small gallery. In a large one it is the people drawn by lot whom others are measured
@@ -98,7 +98,7 @@ class Register:
 
         Parameters
         ----------
-        *asked : Asked
+        *asked : ProbeSet
             Of one or more photos each.
         including : iterable of str
             People to be compared with in any case, where they are enrolled.
@@ -116,7 +116,7 @@ class Register:
                 people = self._beside_rivals(self._rivals(), near, including)
         return people if without is None else people.removing(without)
 
-    def in_steps(self, asked: Asked) -> Iterator[Enrolled]:
+    def shortlists(self, asked: ProbeSet) -> Iterator[TemplateSet]:
         """Yield those whom one photo is to be compared with, ever more of them: mostly the first few are enough."""
         self.follow()
         with self._alone:
@@ -129,21 +129,21 @@ class Register:
                 people = self._beside_rivals(people, set(some), [])
             yield people
 
-    def _rivals(self) -> Enrolled:
+    def _rivals(self) -> TemplateSet:
         crowd = self._crowd
         assert crowd is not None
         assert crowd.laid_out is not None
         return crowd.laid_out
 
-    def _nearest(self, asked: Asked, most: int | None = None) -> list[int]:
+    def _nearest(self, asked: ProbeSet, most: int | None = None) -> list[int]:
         """Numbers of the people, so many at most, whose codes are nearest to each of some photos, the nearest first."""
-        crowd, coder = self._crowd, self._way.matcher.coder
+        crowd, encoder = self._crowd, self._way.matcher.encoder
         assert crowd is not None
-        photos = coder.of_asked(asked.vectors, asked.moves)
+        photos = encoder.encode_probes(asked.vectors, asked.moves)
         found = (crowd.index.search(photo, most or CANDIDATES) for photo in photos)
         return [person for each in found for person in each.people.tolist()]
 
-    def _beside_rivals(self, people: Enrolled, numbers: Set[int], including: Iterable[str]) -> Enrolled:
+    def _beside_rivals(self, people: TemplateSet, numbers: Set[int], including: Iterable[str]) -> TemplateSet:
         if names := list(including):
             # A number stays with a person, whatever happens before the templates are read.
             with self._store.reading() as view:
@@ -175,16 +175,16 @@ class Register:
         self._people = by_name(((names[number], kept) for number, (_, kept) in known.items()), self._way)
 
     def _follow_many(self, view: View) -> None:
-        coder = self._way.matcher.coder
-        crowd = self._crowd if self._crowd is not None else _Crowd(CodeIndex(coder.n_first))
+        encoder = self._way.matcher.encoder
+        crowd = self._crowd if self._crowd is not None else _Crowd(HammingIndex(encoder.n_first))
         since = self._revision if self._crowd is not None else -1
         if since >= 0:
             changed, gone = view.changed(since)
             crowd.index.remove([*changed, *gone])
         for people, codes in view.codes(since):
-            crowd.index.add(people, codes_in(codes, coder.n_words, self._store.place))
+            crowd.index.add(people, codes_in(codes, encoder.n_words, self._store.place))
         crowd.count = crowd.index.n_people
-        drawn = view.drawn(RIVALS + SPARE)
+        drawn = view.drawn(N_REFERENCE_PEOPLE + SPARE)
         kept = {number: rival for number, rival in crowd.rivals.items() if drawn.get(number) == rival[0]}
         for number, (name, template) in self._read(view.templates_of_people(drawn.keys() - kept.keys())):
             kept[number] = (drawn[number], name, template)
@@ -201,16 +201,16 @@ def codes_in(codes: Sequence[bytes], words: int, place: str) -> Array:
     return np.frombuffer(b"".join(codes), "<u8").reshape(-1, words)
 
 
-def by_name(people: Iterable[tuple[str, Template]], way: Way) -> Enrolled:
+def by_name(people: Iterable[tuple[str, Template]], config: EnrollmentConfig) -> TemplateSet:
     """Lay people out in the order of their names."""
     templates: dict[Hashable, Template] = {}
     templates.update(sorted(people, key=lambda pair: pair[0]))
-    return way.matcher.everybody(templates)
+    return config.matcher.template_set(templates)
 
 
-def beside(people: Enrolled, others: Iterable[tuple[str, Template]], way: Way) -> Enrolled:
+def beside(people: TemplateSet, others: Iterable[tuple[str, Template]], config: EnrollmentConfig) -> TemplateSet:
     """Put those of others beside people who are not among them."""
-    new = by_name(((name, template) for name, template in others if name not in people.templates), way)
+    new = by_name(((name, template) for name, template in others if name not in people.templates), config)
     return people.beside(new) if len(new) else people
 
 
@@ -221,7 +221,7 @@ def steps(near: Sequence[int]) -> Iterator[Sequence[int]]:
 
 
 def templates_in(
-    people: Iterable[tuple[Person, list[NewPhoto], bytes | None]], way: Way, place: str
+    people: Iterable[tuple[Person, list[NewPhoto], bytes | None]], config: EnrollmentConfig, place: str
 ) -> Iterator[tuple[int, tuple[str, Template]]]:
     """Make templates of what is kept of people; somebody who was entered before there was a photo has none.
 
@@ -232,11 +232,11 @@ def templates_in(
     """
     found = [(person, photos, span) for person, photos, span in people if photos]
     for _, photos, _ in found:
-        if any(photo.parameters != way.parameters for photo in photos):
+        if any(photo.parameters != config.parameters for photo in photos):
             raise BadGallery(place, "a template made with other parameters")
     whole = [span if span is not None else photos[0].template for _, photos, span in found]
-    templates = decode_all(whole, way.matcher, place)
+    templates = decode_all(whole, config.matcher, place)
     for (person, photos, span), template in zip(found, templates, strict=True):
         if span is None and len(photos) > 1:
-            template = way.matcher.joined([decode(photo.template, way.matcher, place) for photo in photos])
+            template = config.matcher.joined([decode(photo.template, config.matcher, place) for photo in photos])
         yield person.id, (person.name, replace(template, lights=lights_of(photos, place)))

@@ -13,7 +13,7 @@ from joblib import cpu_count, delayed
 from lightproof.core.processes import in_processes
 from lightproof.core.progress import Progress, silent
 from lightproof.errors import BadParameter
-from lightproof.gallery.enrollment import Face, Way, check_parameters, hash_of, photos_of
+from lightproof.gallery.enrollment import EnrollmentConfig, Face, check_parameters, hash_of, photos_of
 from lightproof.gallery.gallery import Gallery
 from lightproof.gallery.store import NewPhoto, Store
 from lightproof.types import is_whole
@@ -81,18 +81,18 @@ def make_gallery(
         raise BadParameter("make_gallery", "jobs", "a whole number of at least 1, or -1 for one each core", jobs)
     crowd = Crowd(seed=seed)
     with Gallery.open(place, preset=preset) as gallery:
-        way = gallery.way
+        config = gallery.config
         pieces = _missing(gallery.store, n_people)
         count = 0
         waiting: list[dict[str, list[NewPhoto]]] = []
-        for made in progress(_one_by_one(_stream(pieces, crowd, way, jobs)), n_people):
+        for made in progress(_one_by_one(_stream(pieces, crowd, config, jobs)), n_people):
             if made is None:
                 continue
             waiting.append(made)
             if len(waiting) == COMMITTED:
-                count += _write(gallery.store, way, waiting)
+                count += _write(gallery.store, config, waiting)
                 waiting = []
-        return count + _write(gallery.store, way, waiting)
+        return count + _write(gallery.store, config, waiting)
 
 
 def _missing(store: Store, n_people: int) -> Iterator[tuple[list[int], int]]:
@@ -105,18 +105,20 @@ def _missing(store: Store, n_people: int) -> Iterator[tuple[list[int], int]]:
 
 
 def _stream(
-    pieces: Iterable[tuple[list[int], int]], crowd: Crowd, way: Way, jobs: int
+    pieces: Iterable[tuple[list[int], int]], crowd: Crowd, config: EnrollmentConfig, jobs: int
 ) -> Iterator[tuple[dict[str, list[NewPhoto]], int]]:
     workers = min(jobs if jobs > 0 else cpu_count(), cpu_count())
     if workers == 1:
-        return (_drawn(people, settled, crowd, way) for people, settled in pieces)
-    return in_processes((delayed(_drawn)(people, settled, crowd, way) for people, settled in pieces), workers)
+        return (_drawn(people, settled, crowd, config) for people, settled in pieces)
+    return in_processes((delayed(_drawn)(people, settled, crowd, config) for people, settled in pieces), workers)
 
 
-def _drawn(people: list[int], settled: int, crowd: Crowd, way: Way) -> tuple[dict[str, list[NewPhoto]], int]:
+def _drawn(
+    people: list[int], settled: int, crowd: Crowd, config: EnrollmentConfig
+) -> tuple[dict[str, list[NewPhoto]], int]:
     images = crowd.faces(np.array(people, np.int64))
     faces = [Face(hash_of(image.tobytes()), crowd_name(who), image) for who, image in zip(people, images, strict=True)]
-    photos = photos_of(faces, way)
+    photos = photos_of(faces, config)
     return {crowd_name(who): [replace(photo, source=None)] for who, photo in zip(people, photos, strict=True)}, settled
 
 
@@ -129,10 +131,10 @@ def _one_by_one(
         yield made
 
 
-def _write(store: Store, way: Way, waiting: list[dict[str, list[NewPhoto]]]) -> int:
+def _write(store: Store, config: EnrollmentConfig, waiting: list[dict[str, list[NewPhoto]]]) -> int:
     together = {name: photos for made in waiting for name, photos in made.items()}
     if together:
         with store.writing() as change:
-            check_parameters(change, way)
+            check_parameters(change, config)
             change.add_all(together)
     return len(together)

@@ -80,7 +80,7 @@ def _decode_alike(written: Sequence[bytes], matcher: Matcher, place: str) -> Ite
     """Read templates of one length."""
     rows = np.frombuffer(b"".join(written), np.uint8).reshape(len(written), -1)
     views, start, n_patches = [], LEVEL, matcher.extractor.grid_.n_patches
-    for view, layout in zip(matcher.views, matcher.layouts, strict=True):
+    for view, layout in zip(matcher.views, matcher.view_specs, strict=True):
         heads = rows[:, start : start + HEAD]
         K, r, D = heads[0].copy().view("<u4").tolist() if heads.shape[1] == HEAD else (0, 0, 0)
         end = start + HEAD + K * r * (D + 2)

@@ -9,7 +9,7 @@ from typing import Final
 
 from lightproof.core.progress import Progress
 from lightproof.errors import BadGallery
-from lightproof.gallery.enrollment import Way, check_parameters, join_again, light_of
+from lightproof.gallery.enrollment import EnrollmentConfig, check_parameters, join_again, light_of
 from lightproof.gallery.store import Change, NewPhoto, Person, Store, View
 from lightproof.gallery.template_codec import decode
 
@@ -40,49 +40,51 @@ def _copied(view: View, change: Change) -> Iterable[str]:
         yield person.name
 
 
-def import_(source: Store, target: Store, way: Way, *, progress: Progress) -> int:
+def import_(source: Store, target: Store, config: EnrollmentConfig, *, progress: Progress) -> int:
     """Add everybody of another gallery, in one change: all or nothing; return how many people.
 
     Parameters
     ----------
     source, target : Store
-    way : Way
+    config : EnrollmentConfig
         Of the target: templates made in another way are refused, faces that it does not keep are left behind.
     progress : callable
         Shows how far it is.
     """
     with source.reading() as view, target.writing() as change:
-        check_parameters(change, way)
-        if view.facts().get("parameters") != way.parameters:
+        check_parameters(change, config)
+        if view.facts().get("parameters") != config.parameters:
             raise BadGallery(source.place, f"templates made with other parameters than those of {target.place}")
-        people = list(progress(_added(view, change, way), view.counts().people))
+        people = list(progress(_added(view, change, config), view.counts().people))
         refusals = view.refusals()
         enrolled = change.known_hashes(refusals)
         change.remember_refusals(refusal for number, refusal in refusals.items() if number not in enrolled)
     return len(people)
 
 
-def _added(view: View, change: Change, way: Way) -> Iterable[str]:
+def _added(view: View, change: Change, config: EnrollmentConfig) -> Iterable[str]:
     here = {person.name for person in change.people()}
     for person, photos, span in view.templates(faces=True):
-        _check(person, photos, span, way, view.place)
-        kept = photos if way.keep else [replace(photo, face=None) for photo in photos]
+        _check(person, photos, span, config, view.place)
+        kept = photos if config.keep else [replace(photo, face=None) for photo in photos]
         if not kept and person.name not in here:
             change.add_person(person.name)
         added = change.add_photos(person.name, kept)
         if person.name not in here and span is not None:
             change.set_span(person.name, span)
         elif added.added:
-            join_again(change, [person.name], way)
+            join_again(change, [person.name], config)
         yield person.name
 
 
-def _check(person: Person, photos: Sequence[NewPhoto], span: bytes | None, way: Way, place: str) -> None:
+def _check(
+    person: Person, photos: Sequence[NewPhoto], span: bytes | None, config: EnrollmentConfig, place: str
+) -> None:
     """Refuse to take over what could not be compared."""
     for photo in photos:
-        if photo.parameters != way.parameters:
+        if photo.parameters != config.parameters:
             raise BadGallery(place, "a template made with other parameters")
-        decode(photo.template, way.matcher, place)
+        decode(photo.template, config.matcher, place)
         light_of(photo.light, place)
     if span is not None:
-        decode(span, way.matcher, place)
+        decode(span, config.matcher, place)

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lightproof.core.jit import compiled
-from lightproof.matching.templates import Enrolled, Template
+from lightproof.matching.templates import Template, TemplateSet
 from lightproof.types import Array, Floats, Ints
 
 Counts: TypeAlias = NDArray[np.uint16]
@@ -34,14 +34,14 @@ EVEN: Final = np.uint64(0x5555555555555555)
 """Every other bit of a word."""
 
 
-class Coder:
+class BinaryEncoder:
     """Makes codes.
 
     Parameters
     ----------
     settings : dict
         Of a gallery.
-    cohort : Enrolled
+    cohort : TemplateSet
         The rendered people: they tell what is usual.
 
     Attributes
@@ -50,7 +50,7 @@ class Coder:
         Words of a code that are looked at first, and all of them.
     """
 
-    def __init__(self, settings: dict[str, Any], cohort: Enrolled) -> None:
+    def __init__(self, settings: dict[str, Any], cohort: TemplateSet) -> None:
         numbers = _numbers(settings)
         views = zip(*(template.spans for template in cohort.templates.values()), strict=True)
         self._usual = [np.mean([spans.directions[:, 0] for spans in view], axis=0) for view in views]
@@ -61,16 +61,16 @@ class Coder:
         self.n_words = self.n_first - (-n_bits[1] // WORD)
         self._places = _places(numbers, K, self.n_first)
 
-    def of_templates(self, templates: Sequence[Template]) -> Array:
+    def encode_templates(self, templates: Sequence[Template]) -> Array:
         """Return the codes of photos by their templates, shape (n, words), uint64."""
         return self._coded([np.stack([template.spans[i].own[:, 0] for template in templates]) for i in self._views])
 
-    def of_asked(self, vectors: Sequence[Floats], moves: int) -> Array:
+    def encode_probes(self, vectors: Sequence[Floats], moves: int) -> Array:
         """Return the codes of photos after each of their moves, (n * moves, K, D) in each view -> (n, moves, words)."""
-        codes = self.of_vectors(vectors)
+        codes = self.encode_vectors(vectors)
         return codes.reshape(-1, moves, codes.shape[1])
 
-    def of_vectors(self, vectors: Sequence[Floats]) -> Array:
+    def encode_vectors(self, vectors: Sequence[Floats]) -> Array:
         """Return the codes of photos by their features, (n, K, D) in each view -> (n, words), uint64."""
         return self._coded(vectors)
 
@@ -118,16 +118,16 @@ def spread(codes: Array, n_first: int) -> tuple[Array, Array]:
 
     Returns
     -------
-    glance : ndarray of shape (..., half of n_first, rounded up)
+    coarse_scan : ndarray of shape (..., half of n_first, rounded up)
     rest : ndarray of shape (..., as many for the other bits, and the other words)
     """
     one = np.uint64(1)
     left, right = codes[..., 0:n_first:2], codes[..., 1:n_first:2]
     if n_first % 2:
         right = np.concatenate([right, np.zeros_like(left[..., :1])], axis=-1)
-    glance = (left & EVEN) | ((right & EVEN) << one)
+    coarse_scan = (left & EVEN) | ((right & EVEN) << one)
     other = ((left >> one) & EVEN) | (right & ~EVEN)
-    return glance, np.concatenate([other, codes[..., n_first:]], axis=-1)
+    return coarse_scan, np.concatenate([other, codes[..., n_first:]], axis=-1)
 
 
 def in_blocks(codes: Array) -> Array:
@@ -149,7 +149,7 @@ def lanes_of(rows: Ints) -> tuple[Ints, slice, Ints]:
     return rows // BLOCK, slice(None), rows % BLOCK
 
 
-def bits_apart(blocks: Array, asked: Array, n: int) -> tuple[Counts, Ints]:
+def hamming_distances(blocks: Array, asked: Array, n: int) -> tuple[Counts, Ints]:
     """How many bits of codes differ from one asked about.
 
     Parameters
@@ -172,7 +172,7 @@ def bits_apart(blocks: Array, asked: Array, n: int) -> tuple[Counts, Ints]:
     return apart, counts
 
 
-def bits_more(codes: Array, asked: Array, seen: Counts, limit: int) -> tuple[Ints, Counts]:
+def refined_distances(codes: Array, asked: Array, seen: Counts, limit: int) -> tuple[Ints, Counts]:
     """How many bits differ of those codes that differ in no more than a limit of the bits counted before.
 
     Parameters
@@ -196,7 +196,7 @@ def bits_more(codes: Array, asked: Array, seen: Counts, limit: int) -> tuple[Int
     return rows[:count], apart[:count]
 
 
-def least_apart(blocks: Array, rest: Array, rows: Ints, asked: Array) -> Counts:
+def least_distances(blocks: Array, rest: Array, rows: Ints, asked: Array) -> Counts:
     """How many bits of some codes differ from the nearest of several asked about, (r,) rows -> (r,), uint16.
 
     Parameters

@@ -22,8 +22,8 @@ from typing import Final, Self
 import numpy as np
 
 from lightproof.errors import BadParameter
-from lightproof.matching.scores import Evidence
-from lightproof.matching.templates import RIVALS, drawn_by_lot
+from lightproof.matching.scores import Scores
+from lightproof.matching.templates import N_REFERENCE_PEOPLE, reference_sample
 from lightproof.types import Floats, Ints
 
 ENOUGH: Final = 8
@@ -60,59 +60,59 @@ UPPER: Final = 2.3189
 """Mean of the upper quarter of a Gumbel distribution with place 0 and width 1."""
 
 
-def leads(evidence: Evidence, share: float = SHARE) -> Floats:
+def normalized_scores(evidence: Scores, share: float = SHARE) -> Floats:
     """How far each person is ahead of the upper quarter of the others, in standard deviations, shape (n, C).
 
     Parameters
     ----------
-    evidence : Evidence
+    evidence : Scores
     share : float
         How much the rendered people count among the others, 0 to 1.
     """
     return np.asarray((evidence.people - _bar(evidence, share)) / _spread(evidence.cohort))
 
 
-def lead_map(patches: Evidence, evidence: Evidence, person: int) -> Floats:
+def normalized_score_map(patches: Scores, evidence: Scores, person: int) -> Floats:
     """Split the lead of one person over the patches: the sum is the lead, shape (K,).
 
     Parameters
     ----------
-    patches : Evidence
+    patches : Scores
         Of one photo, patch by patch: ``people`` (K, C), ``cohort`` (K, Z).
-    evidence : Evidence
+    evidence : Scores
         Of the same photo, n = 1.
     person : int
     """
-    everybody = np.concatenate([patches.people, patches.cohort], axis=1)
+    template_set = np.concatenate([patches.people, patches.cohort], axis=1)
     rendered = np.argsort(-evidence.cohort[0], kind="stable")[: _quarter(evidence.cohort.shape[1])]
-    others = [everybody[:, upper_quarter(evidence, person)], patches.cohort[:, rendered]]
+    others = [template_set[:, top_references(evidence, person)], patches.cohort[:, rendered]]
     rivals = (1 - SHARE) * others[0].mean(axis=1) + SHARE * others[1].mean(axis=1)
-    return np.asarray((patches.people[:, person] - rivals) / (len(everybody) * _spread(evidence.cohort)[0, 0]))
+    return np.asarray((patches.people[:, person] - rivals) / (len(template_set) * _spread(evidence.cohort)[0, 0]))
 
 
-def upper_quarter(evidence: Evidence, person: int) -> Ints:
+def top_references(evidence: Scores, person: int) -> Ints:
     """Places of the others in the gallery a lead is measured against; rendered people come after the enrolled."""
-    known, drawn = evidence.people[0], rivals_of(evidence)
+    known, drawn = evidence.people[0], reference_people(evidence)
     others = np.concatenate([drawn[drawn != person], len(known) + _stand_ins(evidence)[0]])
     values = np.concatenate([known, evidence.cohort[0]])[others]
     return np.asarray(others[np.argsort(-values, kind="stable")[: _count(evidence)]])
 
 
-def rivals_of(evidence: Evidence) -> Ints:
+def reference_people(evidence: Scores) -> Ints:
     """Places of the people that leads are measured against, in order."""
-    return drawn_by_lot(evidence.lots, evidence.people.shape[1])
+    return reference_sample(evidence.sampling_keys, evidence.people.shape[1])
 
 
-def _bar(evidence: Evidence, share: float) -> Floats:
+def _bar(evidence: Scores, share: float) -> Floats:
     """What a lead is measured against, for each photo and person, shape (n, C)."""
     count = _quarter(evidence.cohort.shape[1])
     rendered = -np.partition(-evidence.cohort, count - 1, axis=1)[:, :count].mean(axis=1, keepdims=True)
     return np.asarray((1 - share) * _bar_of_gallery(evidence) + share * rendered)
 
 
-def _bar_of_gallery(evidence: Evidence) -> Floats:
+def _bar_of_gallery(evidence: Scores) -> Floats:
     """Mean of the upper quarter of the others in the gallery, shape (n, C)."""
-    people, drawn = evidence.people, rivals_of(evidence)
+    people, drawn = evidence.people, reference_people(evidence)
     filled = np.take_along_axis(evidence.cohort, _stand_ins(evidence), axis=1)
     rivals, count = np.concatenate([people[:, drawn], filled], axis=1), _count(evidence)
     best = -np.partition(-rivals, count, axis=1)[:, : count + 1]
@@ -124,12 +124,12 @@ def _bar_of_gallery(evidence: Evidence) -> Floats:
     return np.asarray(np.where(own & (people > last), everything - people, everything - last) / count)
 
 
-def _count(evidence: Evidence) -> int:
+def _count(evidence: Scores) -> int:
     """How many others make up the bar of the gallery."""
-    return _quarter(max(min(evidence.people.shape[1] - 1, RIVALS - 1), ENOUGH))
+    return _quarter(max(min(evidence.people.shape[1] - 1, N_REFERENCE_PEOPLE - 1), ENOUGH))
 
 
-def _stand_ins(evidence: Evidence) -> Ints:
+def _stand_ins(evidence: Scores) -> Ints:
     """Rendered people that fill up a small gallery, evenly from the least to the most similar, (n, how many)."""
     missing = max(0, ENOUGH - (evidence.people.shape[1] - 1))
     evenly = ((np.arange(missing) + 0.5) / max(missing, 1) * evidence.cohort.shape[1]).astype(int)
@@ -146,7 +146,7 @@ def _spread(cohort: Floats) -> Floats:
 
 
 @dataclass(frozen=True)
-class Strangers:
+class ImpostorModel:
     """How well strangers do: the distribution of the lead of their best match.
 
     Attributes
@@ -191,18 +191,18 @@ class Strangers:
         seen = float(best[best >= np.quantile(best, 0.75)].mean())
         return n_strangers / (n_strangers + PRIOR) * (seen - (self.place + UPPER * self.width))
 
-    def shifted(self, shift: float) -> Strangers:
+    def shifted(self, shift: float) -> ImpostorModel:
         """Strangers who lead farther by so much."""
-        return Strangers(self.place + shift, self.width)
+        return ImpostorModel(self.place + shift, self.width)
 
-    def one_of(self, n_people: int) -> Strangers:
+    def one_of(self, n_people: int) -> ImpostorModel:
         """How well a stranger does with one of so many people, named beforehand: the best of all is their maximum.
 
         Beyond :data:`MEASURED` nothing is gained by being asked about one of ever more: only what :meth:`usual` adds
         for their number is taken off.
         """
         beyond = math.log(max(n_people / MEASURED, 1))
-        return Strangers(self.place - self.width * math.log(min(n_people, MEASURED)) - GROWTH * beyond, self.width)
+        return ImpostorModel(self.place - self.width * math.log(min(n_people, MEASURED)) - GROWTH * beyond, self.width)
 
     def chance(self, lead: Floats) -> Floats:
         """Share of strangers whose best match leads by at least so much."""

@@ -1,7 +1,7 @@
 """Why a face was given a name: what each patch adds to the lead of a person, and how it differs for another.
 
 The lead that decides is a sum over patches, so nothing here is an estimate: the numbers of the map add up to the lead
-(:func:`lightproof.matching.calibration.lead_map`). Why this person and not that one is answered by the difference of two maps.
+(:func:`lightproof.matching.calibration.normalized_score_map`). Why this person and not that one is answered by the difference of two maps.
 """
 
 from __future__ import annotations
@@ -17,10 +17,10 @@ from numpy.typing import NDArray
 from lightproof.core.atomic import whole_file
 from lightproof.core.images import bring_to_size
 from lightproof.errors import BadParameter, UnknownPerson
-from lightproof.matching.calibration import lead_map, leads, upper_quarter
+from lightproof.matching.calibration import normalized_score_map, normalized_scores, top_references
 from lightproof.matching.matcher import Matcher
-from lightproof.matching.scores import Evidence
-from lightproof.matching.templates import Enrolled
+from lightproof.matching.scores import Scores
+from lightproof.matching.templates import TemplateSet
 from lightproof.method.patches import PatchGrid
 from lightproof.types import Array, Floats, is_whole
 
@@ -158,14 +158,14 @@ class Explanation:
 
 
 def explain(
-    matcher: Matcher, people: Enrolled, face: Array, person: Hashable, against: Hashable | None = None
+    matcher: Matcher, people: TemplateSet, face: Array, person: Hashable, against: Hashable | None = None
 ) -> Explanation:
     """Say which patches of a face speak for a person.
 
     Parameters
     ----------
     matcher : Matcher
-    people : Enrolled
+    people : TemplateSet
         Everybody enrolled, laid out by that matcher.
     face : ndarray of shape (h, w)
         An upright face, as it would be compared.
@@ -193,16 +193,16 @@ def explain(
         raise BadParameter("explain", "against", "somebody else", against)
     evidence, patches = matcher.compare_map(face, people)
     patches = _whole(patches)
-    grid, ahead = matcher.extractor.grid_, leads(evidence)[0]
+    grid, ahead = matcher.extractor.grid_, normalized_scores(evidence)[0]
     names = [*people.names, *matcher.cohort.names]
     return Explanation(
         person=person,
         lead=float(ahead[first]),
-        patches=grid.as_map(lead_map(patches, evidence, first)),
-        rivals=tuple(str(names[place]) for place in upper_quarter(evidence, first)),
+        patches=grid.as_map(normalized_score_map(patches, evidence, first)),
+        rivals=tuple(str(names[place]) for place in top_references(evidence, first)),
         against=against,
         rival_lead=None if second is None else float(ahead[second]),
-        rival_patches=None if second is None else grid.as_map(lead_map(patches, evidence, second)),
+        rival_patches=None if second is None else grid.as_map(normalized_score_map(patches, evidence, second)),
         face=_as_compared(face, grid),
         grid=grid,
     )
@@ -214,15 +214,15 @@ def _both_ways(values: Floats | None, person: Hashable) -> str:
     return f"{ahead:+.1f} from patches that speak for {person}, {behind:+.1f} from patches that speak against"
 
 
-def _place(people: Enrolled, person: Hashable, what: str) -> int:
+def _place(people: TemplateSet, person: Hashable, what: str) -> int:
     if person not in people.templates:
         raise UnknownPerson(person, people.names, what=what)
     return people.names.index(person)
 
 
-def _whole(patches: Evidence) -> Evidence:
+def _whole(patches: Scores) -> Scores:
     # Small differences of many numbers are summed: in float64 the sum is the lead to its last digits.
-    return Evidence(patches.people.astype(np.float64), patches.cohort.astype(np.float64))
+    return Scores(patches.people.astype(np.float64), patches.cohort.astype(np.float64))
 
 
 def _as_compared(face: Array, grid: PatchGrid) -> NDArray[np.uint8]:

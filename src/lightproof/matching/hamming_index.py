@@ -18,11 +18,11 @@ from lightproof.core.processes import in_threads
 from lightproof.matching.binary_codes import (
     WORD,
     Counts,
-    bits_apart,
-    bits_more,
     empty_blocks,
+    hamming_distances,
     lanes_of,
-    least_apart,
+    least_distances,
+    refined_distances,
     spread,
 )
 from lightproof.types import Array, Ints
@@ -68,14 +68,18 @@ class _Segment:
         self.used = self.holes = 0
         self.people = np.full(ROWS, NOBODY, np.int64)
         # Not touched before they are used: an empty segment takes no memory.
-        self.glance = empty_blocks(ROWS, n_glance)
+        self.coarse_scan = empty_blocks(ROWS, n_glance)
         self.rest = np.empty((ROWS, n_rest), np.uint64)
 
-    def add(self, people: Ints, glance: Array, rest: Array) -> int:
+    def add(self, people: Ints, coarse_scan: Array, rest: Array) -> int:
         """Put in as many as there is room for; return how many."""
         count = min(len(people), ROWS - self.used)
         rows = np.arange(self.used, self.used + count)
-        self.people[rows], self.rest[rows], self.glance[lanes_of(rows)] = people[:count], rest[:count], glance[:count]
+        self.people[rows], self.rest[rows], self.coarse_scan[lanes_of(rows)] = (
+            people[:count],
+            rest[:count],
+            coarse_scan[:count],
+        )
         self.used += count
         return count
 
@@ -83,38 +87,38 @@ class _Segment:
         rows = np.flatnonzero(np.isin(self.people[: self.used], people))
         self.people[rows] = NOBODY
         # What is forgotten does not stay in memory either.
-        self.glance[lanes_of(rows)] = self.rest[rows] = 0
+        self.coarse_scan[lanes_of(rows)] = self.rest[rows] = 0
         self.holes += len(rows)
         return len(rows)
 
     def held(self) -> tuple[Ints, Array, Array]:
         """Return whose codes there are, and both parts of them."""
         rows = np.flatnonzero(self.people[: self.used] != NOBODY)
-        return self.people[rows], self.glance[lanes_of(rows)], self.rest[rows]
+        return self.people[rows], self.coarse_scan[lanes_of(rows)], self.rest[rows]
 
     def glance_at(self, asked: Array) -> tuple[Counts, Ints]:
-        apart, counts = bits_apart(self.glance, asked, self.used)
+        apart, counts = hamming_distances(self.coarse_scan, asked, self.used)
         if self.holes:
             nobody = self.people[: self.used] == NOBODY
             counts -= np.bincount(apart[nobody], minlength=len(counts))
             apart[nobody] = FARTHEST
         return apart, counts
 
-    def first_look(self, asked: Array, seen: Counts, limit: int) -> Left:
-        return Left(*bits_more(self.rest, asked, seen, limit))
+    def prefilter(self, asked: Array, seen: Counts, limit: int) -> Left:
+        return Left(*refined_distances(self.rest, asked, seen, limit))
 
-    def second_look(self, asked: Array, left: Left, limit: int) -> Found:
+    def rerank(self, asked: Array, left: Left, limit: int) -> Found:
         rows = left.rows[left.apart <= limit]
-        return Found(self.people[rows], least_apart(self.glance, self.rest, rows, asked))
+        return Found(self.people[rows], least_distances(self.coarse_scan, self.rest, rows, asked))
 
 
-class CodeIndex:
+class HammingIndex:
     """The codes of everybody.
 
     Parameters
     ----------
     n_first : int
-        Words of a code that are looked at first: see :class:`lightproof.matching.binary_codes.Coder`.
+        Words of a code that are looked at first: see :class:`lightproof.matching.binary_codes.BinaryEncoder`.
 
     Attributes
     ----------
@@ -136,13 +140,13 @@ class CodeIndex:
         """Add codes, (n, words), and whose they are; a person may have several."""
         self._add(np.asarray(people, np.int64), *spread(codes, self._n_first))
 
-    def _add(self, people: Ints, glance: Array, rest: Array) -> None:
+    def _add(self, people: Ints, coarse_scan: Array, rest: Array) -> None:
         self.n_people += len(np.unique(people)) - self._present(people)
         while len(people):
             if not self._segments or self._segments[-1].used == ROWS:
-                self._segments.append(_Segment(glance.shape[1], rest.shape[1]))
-            count = self._segments[-1].add(people, glance, rest)
-            people, glance, rest = people[count:], glance[count:], rest[count:]
+                self._segments.append(_Segment(coarse_scan.shape[1], rest.shape[1]))
+            count = self._segments[-1].add(people, coarse_scan, rest)
+            people, coarse_scan, rest = people[count:], coarse_scan[count:], rest[count:]
 
     def remove(self, people: Iterable[int]) -> None:
         """Remove all codes of some people; of those who are not there nothing happens."""
@@ -178,18 +182,18 @@ class CodeIndex:
         -------
         Found
         """
-        counts, seen = self.glance(asked[0])
-        counts, left = self.first_look(asked[0], seen, glance_limit(counts))
-        return self.second_look(asked, left, look_limit(counts, len(self)), most)
+        counts, seen = self.coarse_scan(asked[0])
+        counts, left = self.prefilter(asked[0], seen, scan_limit(counts))
+        return self.rerank(asked, left, prefilter_limit(counts, len(self)), most)
 
-    def glance(self, asked: Array) -> tuple[Ints, list[Counts]]:
+    def coarse_scan(self, asked: Array) -> tuple[Ints, list[Counts]]:
         """How many codes differ in so many bits of the glance, (bits + 1,), and in how many each code does."""
         part, _ = spread(asked, self._n_first)
         seen = in_threads(lambda segment: segment.glance_at(part), self._segments)
         nothing = np.zeros(WORD * len(part) + 1, np.int64)
         return np.sum([nothing, *(counts for _, counts in seen)], axis=0), [apart for apart, _ in seen]
 
-    def first_look(self, asked: Array, seen: Sequence[Counts], limit: int) -> tuple[Ints, list[Left]]:
+    def prefilter(self, asked: Array, seen: Sequence[Counts], limit: int) -> tuple[Ints, list[Left]]:
         """Look at the codes that a glance found to differ in no more bits than a limit.
 
         Returns
@@ -198,27 +202,27 @@ class CodeIndex:
             How many of them differ in so many bits of the first look.
         left : list of Left
         """
-        glance, rest = spread(asked, self._n_first)
-        part = rest[: len(glance)]
+        coarse_scan, rest = spread(asked, self._n_first)
+        part = rest[: len(coarse_scan)]
         pieces = zip(self._segments, seen, strict=True)
-        left = in_threads(lambda piece: piece[0].first_look(part, piece[1], limit), pieces)
+        left = in_threads(lambda piece: piece[0].prefilter(part, piece[1], limit), pieces)
         apart = np.concatenate([np.zeros(0, np.uint16), *(each.apart for each in left)])
         return np.bincount(apart, minlength=2 * WORD * len(part) + 1), left
 
-    def second_look(self, asked: Array, left: Sequence[Left], limit: int, most: int) -> Found:
+    def rerank(self, asked: Array, left: Sequence[Left], limit: int, most: int) -> Found:
         """Find the nearest among those that a first look found to differ in no more bits than a limit."""
         views = np.concatenate(spread(asked, self._n_first), axis=-1)
         pieces = zip(self._segments, left, strict=True)
-        found = in_threads(lambda piece: piece[0].second_look(views, piece[1], limit), pieces)
+        found = in_threads(lambda piece: piece[0].rerank(views, piece[1], limit), pieces)
         return nearest(together(found), most)
 
 
-def glance_limit(counts: Ints) -> int:
+def scan_limit(counts: Ints) -> int:
     """How many bits of the glance a code may differ in to be looked at, (bits + 1,) counts of all codes."""
     return _limit(counts, GLANCED * _enough(int(counts.sum())))
 
 
-def look_limit(counts: Ints, n_codes: int) -> int:
+def prefilter_limit(counts: Ints, n_codes: int) -> int:
     """How many bits of the first look a code may differ in to be looked at again.
 
     Parameters

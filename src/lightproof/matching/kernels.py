@@ -138,7 +138,7 @@ def closeness(units: Floats, people: Blocks) -> Floats:
     return _of_people(_measured(units, people), people)
 
 
-def usual_evidence(units: Floats, cohort: Blocks, weights: Floats) -> tuple[Floats, Floats]:
+def cohort_scores(units: Floats, cohort: Blocks, weights: Floats) -> tuple[Floats, Floats]:
     """Find how close just anybody is to each patch, and what the patches then say for each of them.
 
     Parameters
@@ -153,7 +153,7 @@ def usual_evidence(units: Floats, cohort: Blocks, weights: Floats) -> tuple[Floa
     usual : ndarray of shape (K, n), float32
         The mean of :func:`closeness`.
     evidence : ndarray of shape (n, C), float32
-        As :func:`summed_evidence` has it.
+        As :func:`summed_scores` has it.
     """
     close = _measured(units, cohort)
     usual = np.asarray(_of_people(close, cohort).mean(axis=2))
@@ -164,7 +164,7 @@ def usual_evidence(units: Floats, cohort: Blocks, weights: Floats) -> tuple[Floa
     return usual, _of_people(said, cohort)[0]
 
 
-def summed_evidence(units: Floats, people: Blocks, usual: Floats, weights: Floats) -> tuple[Floats, Floats]:
+def summed_scores(units: Floats, people: Blocks, usual: Floats, weights: Floats) -> tuple[Floats, Floats]:
     """Sum up over the patches what they say for each person.
 
     Parameters

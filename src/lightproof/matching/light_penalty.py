@@ -22,8 +22,8 @@ import numpy as np
 from lightproof.core.images import Images, to_bytes
 from lightproof.imaging.detection import FACE_SIZE
 from lightproof.imaging.lighting import light_directions, toward
-from lightproof.matching.scores import Evidence
-from lightproof.matching.templates import RIVALS, Enrolled, drawn_by_lot
+from lightproof.matching.scores import Scores
+from lightproof.matching.templates import N_REFERENCE_PEOPLE, TemplateSet, reference_sample
 from lightproof.types import Floats, Ints
 
 TAX: Final = 5.0
@@ -44,29 +44,31 @@ def lights_of(images: Images) -> Floats:
     return light_directions(to_bytes(images, FACE_SIZE))
 
 
-def agreement(lights: Floats, people: Enrolled) -> Floats:
+def light_agreement(lights: Floats, people: TemplateSet) -> Floats:
     """How far the light of some photos agrees with that of everybody's nearest photo, 0 to 1, shape (n, C).
 
     Parameters
     ----------
     lights : ndarray of shape (n, 2)
         Azimuth and elevation in degrees; a photo whose light is not known agrees with nobody.
-    people : Enrolled
+    people : TemplateSet
     """
     if not len(people):
         return np.zeros((len(lights), 0))
     return _alike(lights, people.lights, people.first_lights)
 
 
-def mutual_agreement(people: Enrolled) -> float:
+def mutual_agreement(people: TemplateSet) -> float:
     """How far the lights of the people themselves agree, 0 to 1: 1 if all photos were taken under one lamp."""
     if people.alike is not None:
         return people.alike
-    some = people.of(drawn_by_lot(people.lots, len(people))) if len(people) > RIVALS else people
-    return agreement_among(some.lights, some.first_lights)
+    some = (
+        people.of(reference_sample(people.sampling_keys, len(people))) if len(people) > N_REFERENCE_PEOPLE else people
+    )
+    return mean_agreement(some.lights, some.first_lights)
 
 
-def agreement_among(lights: Floats, first: Ints) -> float:
+def mean_agreement(lights: Floats, first: Ints) -> float:
     """How far the lights of several people agree, 0 to 1; see :func:`mutual_agreement`.
 
     Parameters
@@ -105,20 +107,20 @@ def _alike(lights: Floats, enrolled: Floats, first: Ints) -> Floats:
     return np.asarray(np.maximum.reduceat(alike, first, axis=1))
 
 
-def tax(said: Evidence, lights: Floats, people: Enrolled) -> Floats:
+def light_penalty(said: Scores, lights: Floats, people: TemplateSet) -> Floats:
     """What is taken off the evidence for each person enrolled, shape (n, C).
 
     Parameters
     ----------
-    said : Evidence
+    said : Scores
         Of n photos.
     lights : ndarray of shape (n, 2)
-    people : Enrolled
+    people : TemplateSet
     """
-    taken = TAX * said.cohort.std(axis=1, keepdims=True) * agreement(lights, people)
+    taken = TAX * said.cohort.std(axis=1, keepdims=True) * light_agreement(lights, people)
     return np.asarray(taken.astype(said.people.dtype))
 
 
-def taxed(said: Evidence, lights: Floats, people: Enrolled) -> Evidence:
-    """Take the :func:`tax` off what photos say."""
-    return replace(said, people=said.people - tax(said, lights, people))
+def penalized(said: Scores, lights: Floats, people: TemplateSet) -> Scores:
+    """Take the :func:`light_penalty` off what photos say."""
+    return replace(said, people=said.people - light_penalty(said, lights, people))

@@ -14,30 +14,30 @@ import numpy as np
 from lightproof.core.images import Images, refuse_blank, stacked
 from lightproof.core.processes import one_core
 from lightproof.errors import BadParameter
-from lightproof.estimators.subspace_model import spans_of_samples
-from lightproof.matching.binary_codes import Coder
+from lightproof.matching.binary_codes import BinaryEncoder
 from lightproof.matching.cohort import cohort_faces
-from lightproof.matching.light_penalty import lights_of, tax, taxed
+from lightproof.matching.light_penalty import light_penalty, lights_of, penalized
 from lightproof.matching.scores import (
-    Evidence,
-    Usual,
+    CohortStats,
+    Scores,
     Views,
-    beside_evidence,
-    best_evidence,
-    best_maps,
-    evidence_for,
-    evidence_map,
-    evidence_of,
-    joined_evidence,
-    mean_evidence,
-    usual_closeness,
-    usual_of,
+    append_people,
+    best_over_warps,
+    cohort_closeness,
+    cohort_stats,
+    mean_scores,
+    patch_scores,
+    patch_scores_at_best,
+    probe_scores,
+    scores_against,
+    stack_probes,
 )
-from lightproof.matching.templates import Enrolled, Layout, Template
-from lightproof.method.dct import Placer
+from lightproof.matching.templates import Template, TemplateSet, ViewSpec
+from lightproof.method.dct import PatchDCT
 from lightproof.method.presets import FEATURE_SETTINGS, GALLERIES, check_settings, plain
 from lightproof.method.quantization import compact_spans
-from lightproof.method.rcdt import BLOCK, Describer
+from lightproof.method.rcdt import BLOCK, PatchRCDTExtractor
+from lightproof.method.spans import spans_of_samples
 from lightproof.method.subspaces import PatchSpans, SharedSpan
 from lightproof.method.warps import warp, with_copies
 from lightproof.types import Array, Floats
@@ -67,16 +67,16 @@ SINGLE: Final = 4
 """Photos of a person who has several that tell how near anybody comes to a single one."""
 
 
-class Compared(NamedTuple):
+class LastScores(NamedTuple):
     """People whom photos were compared with, what the photos said, and what is usual for them."""
 
-    people: Enrolled
-    said: Evidence
-    usual: list[list[Usual]]
+    people: TemplateSet
+    scores: Scores
+    cohort_stats: list[list[CohortStats]]
 
 
 @dataclass(eq=False)
-class Asked:
+class ProbeSet:
     """Photos that are asked about.
 
     Attributes
@@ -86,14 +86,14 @@ class Asked:
     lights : ndarray of shape (n, 2)
         Azimuth and elevation in degrees; nan where it cannot be told.
     moves : int
-    before : Compared, optional
+    before : LastScores, optional
         Whom they were compared with last of those who came beside others: more may come beside them.
     """
 
     vectors: Views
     lights: Floats
     moves: int
-    before: Compared | None = None
+    before: LastScores | None = None
 
 
 class Matcher:
@@ -116,23 +116,28 @@ class Matcher:
         _check_suited(settings)
         self.settings = plain(settings)
         self.together = max(1, PIXELS // math.prod(self.settings["size"]))
-        self.extractor = Describer({name: self.settings[name] for name in FEATURE_SETTINGS}, self.settings["size"])
-        self.views: tuple[Describer | Placer, ...] = (self.extractor, Placer(self.settings, self.extractor.grid_))
+        self.extractor = PatchRCDTExtractor(
+            {name: self.settings[name] for name in FEATURE_SETTINGS}, self.settings["size"]
+        )
+        self.views: tuple[PatchRCDTExtractor | PatchDCT, ...] = (
+            self.extractor,
+            PatchDCT(self.settings, self.extractor.grid_),
+        )
         placed = self.settings | {"components": self.settings["placed_components"]}
         # What a constant gradient adds is in nobody's span: the cosines have left it out.
         nothing = [SharedSpan.of(np.zeros((0, view.n_numbers))) for view in self.views]
-        self.layouts: tuple[Layout, ...] = (Layout(self.settings, nothing[0]), Layout(placed, nothing[1]))
+        self.view_specs: tuple[ViewSpec, ...] = (ViewSpec(self.settings, nothing[0]), ViewSpec(placed, nothing[1]))
 
     @cached_property
-    def cohort(self) -> Enrolled:
+    def cohort(self) -> TemplateSet:
         """The rendered people, enrolled under these settings."""
         templates = self.templates(cohort_faces())
-        return self.everybody({f"rendered {i:02d}": template for i, template in enumerate(templates)})
+        return self.template_set({f"rendered {i:02d}": template for i, template in enumerate(templates)})
 
     @cached_property
-    def coder(self) -> Coder:
+    def encoder(self) -> BinaryEncoder:
         """What makes codes of templates and of photos that are asked about."""
-        return Coder(self.settings, self.cohort)
+        return BinaryEncoder(self.settings, self.cohort)
 
     def templates(self, faces: Images) -> list[Template]:
         """Make the template of each face alone."""
@@ -148,7 +153,7 @@ class Matcher:
         return zip(
             *(
                 compact_spans(view.samples(fields), layout.settings["components"], layout.shared)
-                for view, layout in zip(self.views, self.layouts, strict=True)
+                for view, layout in zip(self.views, self.view_specs, strict=True)
             ),
             strict=True,
         )
@@ -180,14 +185,14 @@ class Matcher:
             each = max(1, TOGETHER // len(own))
             together = np.concatenate([template.spans[i].samples(each) for template in own], axis=1)
             samples.append(together.astype(self.settings["dtype"]))
-        settings, shared = self.layouts[i]
+        settings, shared = self.view_specs[i]
         return spans_of_samples(samples, shared, settings)
 
     def _levelled(self, joined: Template, templates: Sequence[Template]) -> Template:
         """Attach to the template of several photos how much nearer it is to just anybody, and their lights."""
         vectors, usual = self._anybody
         single = [templates[i] for i in np.linspace(0, len(templates) - 1, min(len(templates), SINGLE)).astype(int)]
-        evidence = mean_evidence(vectors, self.everybody(dict(enumerate([joined, *single]))), usual)
+        evidence = mean_scores(vectors, self.template_set(dict(enumerate([joined, *single]))), usual)
         lights = tuple(light for template in templates for light in template.lights)
         return replace(joined, level=float(evidence[0] - evidence[1:].mean()), lights=lights)
 
@@ -195,11 +200,11 @@ class Matcher:
     def _anybody(self) -> tuple[Views, list[Floats]]:
         """Features of some rendered people, and how close just anybody is to them."""
         vectors = self.vectors(cohort_faces()[:ANYBODY])
-        return vectors, usual_closeness(vectors, self.cohort)
+        return vectors, cohort_closeness(vectors, self.cohort)
 
-    def everybody(self, templates: Mapping[Hashable, Template]) -> Enrolled:
+    def template_set(self, templates: Mapping[Hashable, Template]) -> TemplateSet:
         """Lay out everybody's templates for answers, in the order they come."""
-        return Enrolled(self.layouts, dict(templates))
+        return TemplateSet(self.view_specs, dict(templates))
 
     def vectors(self, faces: Images) -> Views:
         """Features of faces to be compared, shape (n, K, D) in each view."""
@@ -212,30 +217,30 @@ class Matcher:
     def _described(self, pictures: Floats) -> Views:
         return [view.describe(pictures) for view in self.views]
 
-    def compare(self, faces: Images, people: Enrolled) -> Evidence:
+    def compare(self, faces: Images, people: TemplateSet) -> Scores:
         """What faces say for each person, enrolled or rendered, at whichever of :data:`MOVES` says most.
 
         Parameters
         ----------
         faces : ndarray of shape (n, h, w) or list of ndarray of shape (h, w)
-        people : Enrolled
+        people : TemplateSet
 
         Returns
         -------
-        Evidence
+        Scores
         """
         images = self.extractor.check(faces)
         refuse_blank(images)
         blocks = (images[start : start + FACES] for start in range(0, len(images), FACES))
-        return joined_evidence([self.said(self._asked(block), people) for block in blocks])
+        return stack_probes([self.score_probes(self._probes(block), people) for block in blocks])
 
-    def ask(self, faces: Images) -> Asked:
-        """Make ready to compare a few faces, with whomever: :meth:`said` tells what they say."""
+    def probes(self, faces: Images) -> ProbeSet:
+        """Make ready to compare a few faces, with whomever: :meth:`score_probes` tells what they say."""
         images = self.extractor.check(faces)
         refuse_blank(images)
-        return self._asked(images)
+        return self._probes(images)
 
-    def said(self, asked: Asked, people: Enrolled) -> Evidence:
+    def score_probes(self, asked: ProbeSet, people: TemplateSet) -> Scores:
         """What photos say for each person, as :meth:`compare` does.
 
         Where people come beside some who came beside others, and whom the photos were compared with last, only those
@@ -243,39 +248,39 @@ class Matcher:
         """
         before = asked.before
         if before is not None and before.people is people:
-            return before.said
-        usual = before.usual if before is not None else usual_of(asked.vectors, self.cohort)
+            return before.scores
+        usual = before.cohort_stats if before is not None else cohort_stats(asked.vectors, self.cohort)
         if before is not None and people.parts and before.people is people.parts[0]:
-            said = beside_evidence(before.said, self._said(asked, people.parts[1], usual), people)
+            said = append_people(before.scores, self._score(asked, people.parts[1], usual), people)
         else:
-            said = self._said(asked, people, usual)
+            said = self._score(asked, people, usual)
         if people.parts:
-            asked.before = Compared(people, said, usual)
+            asked.before = LastScores(people, said, usual)
         return said
 
-    def _said(self, asked: Asked, people: Enrolled, usual: list[list[Usual]]) -> Evidence:
-        return taxed(best_evidence(evidence_for(people, usual), asked.moves), asked.lights, people)
+    def _score(self, asked: ProbeSet, people: TemplateSet, usual: list[list[CohortStats]]) -> Scores:
+        return penalized(best_over_warps(scores_against(people, usual), asked.moves), asked.lights, people)
 
-    def compare_map(self, face: Array, people: Enrolled) -> tuple[Evidence, Evidence]:
+    def compare_map(self, face: Array, people: TemplateSet) -> tuple[Scores, Scores]:
         """What one face says, n = 1, and what each of its patches says, (K, C) and (K, Z), at the same moves."""
-        asked = self.ask([face])
+        asked = self.probes([face])
         said, lights = self._evidence(asked.vectors, people), asked.lights
-        every = [evidence_map(views, people, self.cohort) for views in zip(*asked.vectors, strict=True)]
-        best = best_evidence(said, asked.moves)
-        maps = best_maps(said, every)
+        every = [patch_scores(views, people, self.cohort) for views in zip(*asked.vectors, strict=True)]
+        best = best_over_warps(said, asked.moves)
+        maps = patch_scores_at_best(said, every)
         # What is taken from each patch is taken from their mean.
-        return taxed(best, lights, people), replace(maps, people=maps.people - tax(best, lights, people))
+        return penalized(best, lights, people), replace(maps, people=maps.people - light_penalty(best, lights, people))
 
-    def compare_vectors(self, vectors: Views, lights: Floats, people: Enrolled) -> Evidence:
+    def compare_vectors(self, vectors: Views, lights: Floats, people: TemplateSet) -> Scores:
         """What faces say of which only features, (n, K, D) in each view, and lights (n, 2) are left: none is moved."""
-        return self.said(Asked(vectors, lights, 1), people)
+        return self.score_probes(ProbeSet(vectors, lights, 1), people)
 
-    def _asked(self, images: Images) -> Asked:
+    def _probes(self, images: Images) -> ProbeSet:
         with one_core():
-            return Asked(self._moved(images), lights_of(images), len(MOVES))
+            return ProbeSet(self._moved(images), lights_of(images), len(MOVES))
 
-    def _evidence(self, vectors: Views, people: Enrolled) -> Evidence:
-        return evidence_of(vectors, people, self.cohort)
+    def _evidence(self, vectors: Views, people: TemplateSet) -> Scores:
+        return probe_scores(vectors, people, self.cohort)
 
     def _moved(self, images: Images) -> Views:
         """Features of some faces after each of the moves, those of one face together: (n * moves, K, D) in a view."""
@@ -310,7 +315,7 @@ def preset_settings(preset: str) -> dict[str, Any]:
 
 
 @lru_cache(maxsize=4)
-def matcher_of(settings: str) -> Matcher:
+def matcher_for(settings: str) -> Matcher:
     """Return the matcher for settings written as JSON; it is made once, for the rendered people cost some time."""
     read = json.loads(settings)
     return Matcher(read | {"size": tuple(read["size"])})

@@ -17,8 +17,8 @@ from typing import Final, NamedTuple, TypeAlias
 import numpy as np
 
 from lightproof.core.processes import in_threads
-from lightproof.matching.kernels import FLOOR, closeness, summed_evidence, unit_vectors, usual_evidence
-from lightproof.matching.templates import Enrolled, Side
+from lightproof.matching.kernels import FLOOR, closeness, cohort_scores, summed_scores, unit_vectors
+from lightproof.matching.templates import TemplateSet, ViewBank
 from lightproof.types import Floats, Ints
 
 PROBES: Final = 72
@@ -29,7 +29,7 @@ Views: TypeAlias = Sequence[Floats]
 
 
 @dataclass(frozen=True, eq=False)
-class Evidence:
+class Scores:
     """What some photos say.
 
     Attributes
@@ -41,7 +41,7 @@ class Evidence:
     distances : ndarray of shape (n, C), optional
         From each person enrolled, 0 to about 1: the weighed mean of :func:`lightproof.method.aggregate.bounded` over the
         patches of both views. It depends on nobody but the photo and the person.
-    lots : ndarray of shape (C,), optional
+    sampling_keys : ndarray of shape (C,), optional
         One for each person enrolled: of many, those with the smallest are the ones that others are measured against,
         see :mod:`lightproof.matching.calibration`. By default it is the first.
     """
@@ -49,23 +49,23 @@ class Evidence:
     people: Floats
     cohort: Floats
     distances: Floats | None = None
-    lots: Ints | None = None
+    sampling_keys: Ints | None = None
 
-    def without(self, person: int) -> Evidence:
+    def without(self, person: int) -> Scores:
         """What is said to a gallery that never had somebody."""
-        apart, lots = self.distances, self.lots
-        return Evidence(
+        apart, sampling_keys = self.distances, self.sampling_keys
+        return Scores(
             np.delete(self.people, person, axis=1),
             self.cohort,
             None if apart is None else np.delete(apart, person, axis=1),
-            None if lots is None else np.delete(lots, person),
+            None if sampling_keys is None else np.delete(sampling_keys, person),
         )
 
 
 _SAID: Final = ("people", "cohort")
 
 
-class Usual(NamedTuple):
+class CohortStats(NamedTuple):
     """What is usual for some photos in one view, whoever they are compared with.
 
     Attributes
@@ -74,147 +74,147 @@ class Usual(NamedTuple):
         The photos: see :func:`lightproof.matching.kernels.unit_vectors`.
     closeness : ndarray of shape (K, n)
         How close just anybody is to each patch.
-    said : ndarray of shape (n, Z)
+    scores : ndarray of shape (n, Z)
         What the photos say for each rendered person.
     """
 
     units: Floats
     closeness: Floats
-    said: Floats
+    scores: Floats
 
 
-def usual_of(vectors: Views, cohort: Enrolled) -> list[list[Usual]]:
+def cohort_stats(vectors: Views, cohort: TemplateSet) -> list[list[CohortStats]]:
     """What is usual for photos, (n, K, D) in each view, :data:`PROBES` of them at a time."""
     return in_threads(lambda view: _usual_of_view(*view), zip(vectors, cohort.views, strict=True))
 
 
-def evidence_of(vectors: Views, people: Enrolled, cohort: Enrolled) -> Evidence:
+def probe_scores(vectors: Views, people: TemplateSet, cohort: TemplateSet) -> Scores:
     """Sum up what photos say for everybody.
 
     Parameters
     ----------
     vectors : sequence of ndarray of shape (n, K, D)
         Their features in each view.
-    people : Enrolled
+    people : TemplateSet
         Everybody enrolled; may be nobody.
-    cohort : Enrolled
+    cohort : TemplateSet
         The rendered people, under the same settings.
 
     Returns
     -------
-    Evidence
+    Scores
     """
-    return evidence_for(people, usual_of(vectors, cohort))
+    return scores_against(people, cohort_stats(vectors, cohort))
 
 
-def evidence_for(people: Enrolled, usual: Sequence[Sequence[Usual]]) -> Evidence:
+def scores_against(people: TemplateSet, usual: Sequence[Sequence[CohortStats]]) -> Scores:
     """Sum up what photos say for people, where it is known what is usual for these photos."""
     said = in_threads(lambda view: _evidence_of_view(*view), zip(usual, people.views, strict=True))
     known, made_up, apart = (np.sum([getattr(view, name) for view in said], axis=0) for name in (*_SAID, "distances"))
-    return Evidence(known - people.levels, made_up, apart / len(said), people.lots)
+    return Scores(known - people.levels, made_up, apart / len(said), people.sampling_keys)
 
 
-def usual_closeness(vectors: Views, cohort: Enrolled) -> list[Floats]:
+def cohort_closeness(vectors: Views, cohort: TemplateSet) -> list[Floats]:
     """How close just anybody is to each patch of some photos, (n, K, D) -> (K, n) in each view."""
     return [_usual(unit_vectors(view), side) for view, side in zip(vectors, cohort.views, strict=True)]
 
 
-def mean_evidence(vectors: Views, people: Enrolled, usual: Sequence[Floats]) -> Floats:
-    """What photos say for each person on average, with their :func:`usual_closeness` known, shape (C,)."""
+def mean_scores(vectors: Views, people: TemplateSet, usual: Sequence[Floats]) -> Floats:
+    """What photos say for each person on average, with their :func:`cohort_closeness` known, shape (C,)."""
     said = [_mean_in_view(*view) for view in zip(vectors, people.views, usual, strict=True)]
     return np.asarray(np.sum(said, axis=0) - people.levels)
 
 
-def evidence_map(vectors: Views, people: Enrolled, cohort: Enrolled) -> Evidence:
-    """What every patch of one photo says, (K, C) and (K, Z); the mean over the patches is :func:`evidence_of`.
+def patch_scores(vectors: Views, people: TemplateSet, cohort: TemplateSet) -> Scores:
+    """What every patch of one photo says, (K, C) and (K, Z); the mean over the patches is :func:`probe_scores`.
 
     Parameters
     ----------
     vectors : sequence of ndarray of shape (K, D)
         Its features in each view.
-    people, cohort : Enrolled
+    people, cohort : TemplateSet
     """
     maps = [_map_of_view(*view) for view in zip(vectors, people.views, cohort.views, strict=True)]
     known, made_up = (np.sum([getattr(view, name) for view in maps], axis=0) for name in _SAID)
     # The level is a mean over the patches: taken from each of them, it is taken from the mean.
-    return Evidence(known - people.levels, made_up, lots=people.lots)
+    return Scores(known - people.levels, made_up, sampling_keys=people.sampling_keys)
 
 
-def best_evidence(said: Evidence, moves: int) -> Evidence:
+def best_over_warps(said: Scores, moves: int) -> Scores:
     """Of photos under so many moves each: for each person, enrolled or rendered, the move that says most."""
     people, cohort = (part.reshape(-1, moves, part.shape[1]) for part in (said.people, said.cohort))
     assert said.distances is not None
     chosen = people.argmax(axis=1)[:, None]
     nearest = np.take_along_axis(said.distances.reshape(people.shape), chosen, axis=1)[:, 0]
-    return Evidence(np.take_along_axis(people, chosen, axis=1)[:, 0], cohort.max(axis=1), nearest, said.lots)
+    return Scores(np.take_along_axis(people, chosen, axis=1)[:, 0], cohort.max(axis=1), nearest, said.sampling_keys)
 
 
-def best_maps(said: Evidence, maps: Sequence[Evidence]) -> Evidence:
-    """The maps of one photo at the moves that :func:`best_evidence` takes, (K, C) and (K, Z)."""
+def patch_scores_at_best(said: Scores, maps: Sequence[Scores]) -> Scores:
+    """The maps of one photo at the moves that :func:`best_over_warps` takes, (K, C) and (K, Z)."""
     chosen = []
     for name in _SAID:
         best = getattr(said, name).argmax(axis=0)
         every = np.stack([getattr(each, name) for each in maps])
         chosen.append(np.take_along_axis(every, best[None, None, :], axis=0)[0])
-    return Evidence(chosen[0], chosen[1], lots=said.lots)
+    return Scores(chosen[0], chosen[1], sampling_keys=said.sampling_keys)
 
 
-def joined_evidence(blocks: Sequence[Evidence]) -> Evidence:
+def stack_probes(blocks: Sequence[Scores]) -> Scores:
     """Put blocks of photos one below the other."""
     people, cohort = (np.concatenate([getattr(each, name) for each in blocks]) for name in _SAID)
     apart = [each.distances for each in blocks if each.distances is not None]
-    return Evidence(people, cohort, np.concatenate(apart), blocks[0].lots)
+    return Scores(people, cohort, np.concatenate(apart), blocks[0].sampling_keys)
 
 
-def beside_evidence(said: Evidence, more: Evidence, people: Enrolled) -> Evidence:
+def append_people(said: Scores, more: Scores, people: TemplateSet) -> Scores:
     """Put what the same photos say for others beside what they say for some; together these are ``people``."""
     assert said.distances is not None
     assert more.distances is not None
-    return Evidence(
+    return Scores(
         np.concatenate([said.people, more.people], axis=1),
         said.cohort,
         np.concatenate([said.distances, more.distances], axis=1),
-        people.lots,
+        people.sampling_keys,
     )
 
 
-def _usual_of_view(vectors: Floats, cohort: Side) -> list[Usual]:
+def _usual_of_view(vectors: Floats, cohort: ViewBank) -> list[CohortStats]:
     blocks = [vectors[start : start + PROBES] for start in range(0, len(vectors), PROBES)]
     return [_usual_of_block(unit_vectors(block), cohort) for block in blocks]
 
 
-def _usual_of_block(units: Floats, cohort: Side) -> Usual:
-    close, made_up = usual_evidence(units, cohort.blocks, cohort.weights)
-    return Usual(units, close, made_up / len(units))
+def _usual_of_block(units: Floats, cohort: ViewBank) -> CohortStats:
+    close, made_up = cohort_scores(units, cohort.blocks, cohort.weights)
+    return CohortStats(units, close, made_up / len(units))
 
 
-def _evidence_of_view(usual: Sequence[Usual], people: Side) -> Evidence:
-    return joined_evidence([_evidence_of_block(block, people) for block in usual])
+def _evidence_of_view(usual: Sequence[CohortStats], people: ViewBank) -> Scores:
+    return stack_probes([_evidence_of_block(block, people) for block in usual])
 
 
-def _evidence_of_block(usual: Usual, people: Side) -> Evidence:
+def _evidence_of_block(usual: CohortStats, people: ViewBank) -> Scores:
     K = len(usual.units)
-    known, near = summed_evidence(usual.units, people.blocks, usual.closeness, people.weights)
-    return Evidence(known / K, usual.said, 1 - near / K)
+    known, near = summed_scores(usual.units, people.blocks, usual.closeness, people.weights)
+    return Scores(known / K, usual.scores, 1 - near / K)
 
 
-def _usual(units: Floats, cohort: Side) -> Floats:
+def _usual(units: Floats, cohort: ViewBank) -> Floats:
     """How close just anybody is to each patch, shape (K, n)."""
     return np.asarray(closeness(units, cohort.blocks).mean(axis=2))
 
 
-def _mean_in_view(vectors: Floats, people: Side, usual: Floats) -> Floats:
-    said, _ = summed_evidence(unit_vectors(vectors), people.blocks, usual, people.weights)
+def _mean_in_view(vectors: Floats, people: ViewBank, usual: Floats) -> Floats:
+    said, _ = summed_scores(unit_vectors(vectors), people.blocks, usual, people.weights)
     return np.asarray(said.mean(axis=0, dtype=np.float64) / vectors.shape[1])
 
 
-def _map_of_view(vector: Floats, people: Side, cohort: Side) -> Evidence:
+def _map_of_view(vector: Floats, people: ViewBank, cohort: ViewBank) -> Scores:
     units = unit_vectors(vector[None])
     usual = _usual(units, cohort)
     known, made_up = (np.log(_near(units, side) / usual + FLOOR) * side.weights for side in (people, cohort))
-    return Evidence(known, made_up)
+    return Scores(known, made_up)
 
 
-def _near(units: Floats, side: Side) -> Floats:
+def _near(units: Floats, side: ViewBank) -> Floats:
     """How close each patch of one photo is to everybody, shape (K, C)."""
     return closeness(units, side.blocks)[:, 0]

@@ -9,7 +9,7 @@ from typing import Any, Final, NamedTuple, Self
 
 import numpy as np
 
-from lightproof.core.labels import lot_of, sort_labels
+from lightproof.core.labels import sampling_key, sort_labels
 from lightproof.core.processes import in_threads
 from lightproof.matching.kernels import Blocks, lay_out, side_by_side
 from lightproof.method.subspace_bank import length_weights
@@ -18,7 +18,7 @@ from lightproof.types import Array, Floats, Ints
 
 FRONT: Final = ((0.0, 0.0),)
 
-RIVALS: Final = 56
+N_REFERENCE_PEOPLE: Final = 56
 """People drawn by lot whom others are measured against; in a smaller gallery all are."""
 
 
@@ -42,14 +42,14 @@ class Template:
     lights: tuple[tuple[float, float], ...] = ()
 
 
-class Layout(NamedTuple):
+class ViewSpec(NamedTuple):
     """How the spans of one view are compared: its settings, and what is in everybody's span."""
 
     settings: dict[str, Any]
     shared: SharedSpan
 
 
-class Side(NamedTuple):
+class ViewBank(NamedTuple):
     """Everybody in one view: their directions, and what each patch of each person counts, shape (K, C)."""
 
     blocks: Blocks
@@ -57,26 +57,26 @@ class Side(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class Enrolled:
+class TemplateSet:
     """Everybody, in order. Never changed: adding or removing somebody makes another.
 
     Attributes
     ----------
-    layouts : sequence of Layout
+    view_specs : sequence of ViewSpec
         One for each view.
     templates : dict of label to Template
     total : int, optional
         How many are enrolled in all, where these are only those worth comparing with.
-    parts : tuple of Enrolled
+    parts : tuple of TemplateSet
         Of whom these are made up, if they are laid out already.
     alike : float, optional
         How far the lights of the people agree, if that is known: see :func:`lightproof.matching.light_penalty.mutual_agreement`.
     """
 
-    layouts: Sequence[Layout]
+    view_specs: Sequence[ViewSpec]
     templates: dict[Hashable, Template]
     total: int | None = None
-    parts: tuple[Enrolled, ...] = ()
+    parts: tuple[TemplateSet, ...] = ()
     alike: float | None = None
 
     def __len__(self) -> int:
@@ -88,11 +88,11 @@ class Enrolled:
         return len(self.templates) if self.total is None else self.total
 
     @cached_property
-    def lots(self) -> Ints:
+    def sampling_keys(self) -> Ints:
         """Whom others are measured against is drawn by these, the smallest first, shape (C,)."""
         if self.parts:
-            return np.concatenate([part.lots for part in self.parts])
-        return np.array([lot_of(name) for name in self.templates], np.int64)
+            return np.concatenate([part.sampling_keys for part in self.parts])
+        return np.array([sampling_key(name) for name in self.templates], np.int64)
 
     @property
     def names(self) -> list[Hashable]:
@@ -100,19 +100,19 @@ class Enrolled:
         return list(self.templates)
 
     @cached_property
-    def views(self) -> tuple[Side, ...]:
+    def views(self) -> tuple[ViewBank, ...]:
         """Everybody, laid out for answers in each view."""
         if self.parts:
             return tuple(_beside(sides) for sides in zip(*(part.views for part in self.parts), strict=True))
-        return tuple(in_threads(self._side, range(len(self.layouts))))
+        return tuple(in_threads(self._side, range(len(self.view_specs))))
 
-    def _side(self, view: int) -> Side:
+    def _side(self, view: int) -> ViewBank:
         spans = [template.spans[view] for template in self.templates.values()]
         own = _side_by_side(spans)
-        weighed = self.layouts[view].settings["weights"] == "length" and spans
+        weighed = self.view_specs[view].settings["weights"] == "length" and spans
         # One row will do where there is nobody to be weighed.
         weights = length_weights(spans) if weighed else np.ones((max(own.shape[1], 1), len(own)), np.float32)
-        return Side(lay_out(own), weights)
+        return ViewBank(lay_out(own), weights)
 
     @cached_property
     def levels(self) -> Floats:
@@ -139,11 +139,11 @@ class Enrolled:
         fewer = None if self.total is None else self.total - (len(self) - len(kept))
         return replace(self, templates=kept, total=fewer, parts=(), alike=None)
 
-    def beside(self, other: Enrolled) -> Self:
+    def beside(self, other: TemplateSet) -> Self:
         """Return these and others, who are somebody else; what is laid out stays so."""
         return replace(self, templates=self.templates | other.templates, parts=(self, other))
 
-    def joined(self, other: Enrolled) -> Self:
+    def joined(self, other: TemplateSet) -> Self:
         """Return these and others, by name."""
         together = self.templates | other.templates
         return replace(self, templates={name: together[name] for name in sort_labels(together)}, parts=())
@@ -154,18 +154,20 @@ class Enrolled:
         return replace(self, templates={names[i]: self.templates[names[i]] for i in places}, parts=(), alike=None)
 
 
-def _beside(sides: Sequence[Side]) -> Side:
+def _beside(sides: Sequence[ViewBank]) -> ViewBank:
     # Nobody has one row of weights; they are as many as the others'.
     weights = [side.weights for side in sides if side.blocks.n_people]
-    return Side(side_by_side([side.blocks for side in sides if side.blocks.n_people]), np.concatenate(weights, axis=1))
+    return ViewBank(
+        side_by_side([side.blocks for side in sides if side.blocks.n_people]), np.concatenate(weights, axis=1)
+    )
 
 
-def drawn_by_lot(lots: Ints | None, n_people: int) -> Ints:
-    """Places of the :data:`RIVALS` people with the smallest lots, in order; of all, where they are no more."""
-    if n_people <= RIVALS:
+def reference_sample(sampling_keys: Ints | None, n_people: int) -> Ints:
+    """Places of the :data:`N_REFERENCE_PEOPLE` people with the smallest lots, in order; of all, where they are no more."""
+    if n_people <= N_REFERENCE_PEOPLE:
         return np.arange(n_people)
-    lots = np.arange(n_people) if lots is None else lots
-    return np.sort(np.argsort(lots, kind="stable")[:RIVALS])
+    sampling_keys = np.arange(n_people) if sampling_keys is None else sampling_keys
+    return np.sort(np.argsort(sampling_keys, kind="stable")[:N_REFERENCE_PEOPLE])
 
 
 def _side_by_side(spans: Sequence[PatchSpans]) -> Array:

@@ -18,7 +18,7 @@ from lightproof.method.transform import plane_cosines
 from lightproof.types import Floats
 
 
-class Placer:
+class PatchDCT:
     """Describes pictures by where in each patch the gradients lie.
 
     Parameters

@@ -36,7 +36,7 @@ SLIGHT: Final = 0.1
 """Size of a deformation in radians, or as a share, against which tangents are weighed beside photos and copies."""
 
 
-class Describer:
+class PatchRCDTExtractor:
     """Describes images: sorted projections of the gradients of each patch.
 
     Parameters

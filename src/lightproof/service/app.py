@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from importlib.metadata import version
 from typing import Any, Final
 
 from fastapi import FastAPI
@@ -15,7 +16,6 @@ from starlette.requests import ClientDisconnect
 from starlette.requests import Request as Call
 from starlette.responses import Response
 
-from lightproof import __version__
 from lightproof.errors import LightproofError
 from lightproof.service.bodies import bad_value
 from lightproof.service.guard import Guard, log, problem_response
@@ -55,7 +55,7 @@ def make_app(settings: Settings) -> FastAPI:
 
     app = FastAPI(
         title="lightproof",
-        version=__version__,
+        version=version("lightproof"),
         description=ABOUT,
         openapi_url="/v1/openapi.json",
         # FastAPI's own pages load scripts from elsewhere.

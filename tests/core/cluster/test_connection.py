@@ -10,9 +10,9 @@ from functools import partial
 import pytest
 
 from lightproof.core import cluster, cluster_worker
-from lightproof.core.cluster import Cluster, crew_of
+from lightproof.core.cluster import Cluster, executor_for
 from lightproof.core.cluster_worker import facts
-from lightproof.core.executors import Processes, Task
+from lightproof.core.executors import ProcessExecutor, Task
 from lightproof.errors import BadCluster, BadParameter, MissingExtra
 from tests.core.cluster.conftest import started
 
@@ -75,19 +75,19 @@ def test_results_come_in_order_and_no_more_is_read_than_is_in_work(address):
             read.append(i)
             yield [i, i]
 
-    with Cluster(address) as crew:
-        stream = crew.each(DOUBLE, pieces(), 60)
+    with Cluster(address) as executor:
+        stream = executor.map(DOUBLE, pieces(), 60)
         assert [next(stream) for _ in range(3)] == [[0, 0], [2, 2], [4, 4]]
         assert len(read) < 20
         assert list(stream) == [[2 * i, 2 * i] for i in range(3, 60)]
-        assert sorted(crew.each(DOUBLE, ([i] for i in range(20)), 20, ordered=False)) == [[2 * i] for i in range(20)]
-        assert list(crew.each(DOUBLE, [], 0)) == []
+        assert sorted(executor.map(DOUBLE, ([i] for i in range(20)), 20, ordered=False)) == [[2 * i] for i in range(20)]
+        assert list(executor.map(DOUBLE, [], 0)) == []
 
 
 def test_pieces_may_wait_for_another_task_of_the_same_crew(address):
-    with Cluster(address) as crew:
-        first = crew.each(DOUBLE, ([i] for i in range(50)), 50, light=True)
-        assert list(crew.each(DOUBLE, first, 50)) == [[4 * i] for i in range(50)]
+    with Cluster(address) as executor:
+        first = executor.map(DOUBLE, ([i] for i in range(50)), 50, light=True)
+        assert list(executor.map(DOUBLE, first, 50)) == [[4 * i] for i in range(50)]
 
 
 def fail(piece):
@@ -95,14 +95,14 @@ def fail(piece):
 
 
 def test_a_mistake_on_a_worker_is_told_as_it_was_said(address):
-    with Cluster(address) as crew, pytest.raises(BadCluster, match=r"^This piece must be a good one; got 7\.$"):
-        list(crew.each(Task(fail, list, lost), [[7]], 1))
+    with Cluster(address) as executor, pytest.raises(BadCluster, match=r"^This piece must be a good one; got 7\.$"):
+        list(executor.map(Task(fail, list, lost), [[7]], 1))
 
 
 def test_what_is_sent_once_is_seen_by_all(address):
-    with Cluster(address) as crew:
-        shared = crew.made(doubled, [1, 2, 3])
-        stream = crew.each(Task(_added, list, lost), ((i, shared) for i in range(4)), 4)
+    with Cluster(address) as executor:
+        shared = executor.scatter(doubled, [1, 2, 3])
+        stream = executor.map(Task(_added, list, lost), ((i, shared) for i in range(4)), 4)
         assert list(stream) == [12, 13, 14, 15]
 
 
@@ -137,13 +137,13 @@ def test_a_worker_of_another_version_is_refused_by_both_names(on_workers, addres
 
 
 def test_a_worker_of_another_version_that_comes_later_is_refused_too(on_workers, address):
-    with Cluster(address) as crew:
+    with Cluster(address) as executor:
         on_workers(partial(pretend, {"lightproof": "0.0.1 (code 1234)"}))
         said = (
             rf"must be one with lightproof {facts()['lightproof'].split()[0]} \(code .*; got lightproof 0.0.1 \(code 12"
         )
         with pytest.raises(BadCluster, match=said):
-            list(crew.each(DOUBLE, [[1]], 1))
+            list(executor.map(DOUBLE, [[1]], 1))
 
 
 def test_the_code_decides_what_is_the_same_version(tmp_path, monkeypatch):
@@ -163,13 +163,13 @@ def test_without_dask_the_line_for_pip_is_told(monkeypatch):
 
 
 def test_without_a_cluster_the_work_is_done_here(address):
-    with crew_of("somebody", 2, None) as crew:
-        assert crew == Processes(2)
+    with executor_for("somebody", 2, None) as executor:
+        assert executor == ProcessExecutor(2)
     with Cluster(address) as connected:
-        with crew_of("somebody", -1, connected) as crew:
-            assert crew is connected
-        assert list(connected.each(DOUBLE, [[1]], 1)) == [[2]]
+        with executor_for("somebody", -1, connected) as executor:
+            assert executor is connected
+        assert list(connected.map(DOUBLE, [[1]], 1)) == [[2]]
     with pytest.raises(
         BadParameter, match="`jobs` of somebody must be a whole number of at least 1, or -1 for one each"
     ):
-        crew_of("somebody", 0, None)
+        executor_for("somebody", 0, None)

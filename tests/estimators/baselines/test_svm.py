@@ -9,10 +9,10 @@ from sklearn.multiclass import OneVsRestClassifier
 from sklearn.svm import SVC
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
+from lightproof.core.labels import training_part
 from lightproof.errors import BadLabels, BadParameter
 from lightproof.estimators.baselines import ChiSquareNeighbor, OneNeighbor, ValidatedSVM
 from lightproof.estimators.not_fitted import NotFitted
-from lightproof.estimators.subspace_model import training_part
 
 COSTS = (0.01, 0.1, 1, 10, 100)
 

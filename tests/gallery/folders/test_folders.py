@@ -12,7 +12,7 @@ import pytest
 
 from lightproof.errors import BadParameter, DatasetMissing
 from lightproof.gallery import Calibration, FolderReport, Refused
-from lightproof.gallery.enrollment import Made
+from lightproof.gallery.enrollment import BatchResult
 from lightproof.gallery.folders import diff, scan
 from lightproof.gallery.folders.commit import Desk
 from lightproof.gallery.store import Refusal
@@ -160,7 +160,7 @@ def test_refused_photos_are_remembered_and_tried_again_only_on_request(gallery, 
 def test_another_way_of_looking_is_worth_another_try(gallery, folder, monkeypatch):
     put(folder, "Ada/bad.png", b"no picture")
     take(gallery, folder)
-    monkeypatch.setattr(diff.Way, "looking", "a better way")
+    monkeypatch.setattr(diff.EnrollmentConfig, "looking", "a better way")
     again = take(gallery, folder)
     assert (len(again.refused), again.refused_before) == (1, [])
 
@@ -235,13 +235,13 @@ def test_a_photo_that_somebody_else_enrolls_meanwhile_stays_theirs(gallery, fold
 
 def test_what_somebody_else_enrolls_meanwhile_in_another_way_is_known_and_not_refused(gallery, folder):
     gallery.enroll("Zoe", [folder / "Ben/0.png"], cropped=True)
-    [photo], parameters = gallery.store.photos("Zoe"), gallery.way.parameters
+    [photo], parameters = gallery.store.photos("Zoe"), gallery.config.parameters
     seen = [
         Refusal(hash, "Ben", f"Ben/{name}.png", str(folder), parameters, "Ben must be a face; got none.")
         for hash, name in ((photo.hash, 0), ("f" * 64, 1))
     ]
     report = FolderReport()
-    Desk(gallery.store, gallery.way, report, {}, set()).take([Made({}, {}, seen, [])])
+    Desk(gallery.store, gallery.config, report, {}, set()).take([BatchResult({}, {}, seen, [])])
     assert (report.known, [refused.photo for refused in report.refused]) == (1, ["Ben/1.png"])
     assert list(gallery.store.refusals()) == ["f" * 64]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from lightproof.core.labels import lot_of
+from lightproof.core.labels import sampling_key
 from lightproof.gallery.store import NewPhoto, Store
 
 NAMES = ["Ada", "Ben", "Cleo", "Dan"]
@@ -77,7 +77,7 @@ def test_new_templates_bring_new_codes(store):
 
 
 def test_lots_are_drawn_by_the_name_alone(store):
-    order = sorted(NAMES, key=lot_of)
+    order = sorted(NAMES, key=sampling_key)
     with store.writing() as change:
         change.add_person("without a photo")
     with store.reading() as view:
@@ -85,7 +85,7 @@ def test_lots_are_drawn_by_the_name_alone(store):
         assert [names[number] for number in view.drawn(3)] == order[:3]
     with store.writing() as change:
         change.rename(order[0], "somebody")
-    again = sorted([*order[1:], "somebody"], key=lot_of)
+    again = sorted([*order[1:], "somebody"], key=sampling_key)
     with store.reading() as view:
         names = view.names_of(view.drawn(10))
         assert [names[number] for number in view.drawn(10)] == again

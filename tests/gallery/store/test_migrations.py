@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from sqlalchemy import text
 
-from lightproof.core.labels import lot_of
+from lightproof.core.labels import sampling_key
 from lightproof.errors import BadGallery
 from lightproof.gallery.store import NewPhoto, Store, schema, sqlite
 
@@ -108,7 +108,7 @@ def test_a_gallery_of_the_first_schema_gets_lots_and_room_for_codes(old):
         assert store.facts()["schema"] == str(schema.SCHEMA)
         with store.reading() as view:
             drawn = view.names_of(view.drawn(10))
-            assert [drawn[number] for number in view.drawn(10)] == sorted(["Ada", "Ben"], key=lot_of)
+            assert [drawn[number] for number in view.drawn(10)] == sorted(["Ada", "Ben"], key=sampling_key)
             assert list(view.codes()) == []
         with store.writing() as change:
             change.add_photos("Cleo", [NewPhoto("c", "p", b"template", code=b"code")])

@@ -11,10 +11,9 @@ from sklearn.multiclass import OneVsRestClassifier
 from sklearn.svm import SVC
 from sklearn.utils.validation import validate_data
 
-from lightproof.core.labels import check_labels, label_array, one_photo_each, sort_labels
+from lightproof.core.labels import check_labels, label_array, one_photo_each, sort_labels, training_part
 from lightproof.errors import BadLabels, BadParameter
 from lightproof.estimators.not_fitted import NotFitted
-from lightproof.estimators.subspace_model import training_part
 from lightproof.types import Array, Floats, is_whole
 
 COSTS: Final = (0.01, 0.1, 1.0, 10.0, 100.0)

@@ -7,7 +7,7 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
-from lightproof.estimators.baselines.relit import relit_copies
+from lightproof.method.relighting import relit_copies
 from lightproof.types import Floats, Ints
 
 HELD_BACK: Final = 0.1

@@ -7,7 +7,14 @@ from dataclasses import dataclass, field, replace
 
 from lightproof.errors import DuplicatePhoto
 from lightproof.gallery.calibrate import unlearn
-from lightproof.gallery.enrollment import Made, Way, check_parameters, join_again, joined, refusal_of
+from lightproof.gallery.enrollment import (
+    BatchResult,
+    EnrollmentConfig,
+    check_parameters,
+    join_again,
+    joined,
+    refusal_of,
+)
 from lightproof.gallery.folders.diff import FolderReport, Plan, Refused, Work
 from lightproof.gallery.folders.read import why_unread
 from lightproof.gallery.store import Change, NewPhoto, Refusal, Store
@@ -22,7 +29,7 @@ class Desk:
     Attributes
     ----------
     store : Store
-    way : Way
+    config : EnrollmentConfig
     report : FolderReport
         Filled in on the way.
     moves : mapping of str to str
@@ -36,7 +43,7 @@ class Desk:
     """
 
     store: Store
-    way: Way
+    config: EnrollmentConfig
     report: FolderReport
     moves: Mapping[str, str]
     unread: set[str]
@@ -50,13 +57,13 @@ class Desk:
             self._meant = {person.name: person.id for person in view.people()}
         self._news: dict[str, str] = {}
 
-    def take(self, pieces: Sequence[Made]) -> None:
+    def take(self, pieces: Sequence[BatchResult]) -> None:
         """Write some pieces in one change."""
         photos = _by_person(pieces)
         refused = [refusal for made in pieces for refusal in made.refused]
         if not self.report.dry_run and (photos or refused):
             with self.store.writing() as change:
-                check_parameters(change, self.way)
+                check_parameters(change, self.config)
                 pieces = self._renamed(change, pieces)
                 photos, refused = _by_person(pieces), [refusal for made in pieces for refusal in made.refused]
                 late, known = self._make_room(change, photos)
@@ -75,13 +82,13 @@ class Desk:
         self.report.enrolled += sum(map(len, photos.values()))
         self.people |= set(photos)
 
-    def _unread(self, pieces: Sequence[Made]) -> list[Refusal]:
+    def _unread(self, pieces: Sequence[BatchResult]) -> list[Refusal]:
         """Refuse for now what could not be read; it is not remembered."""
         jobs = [(job, problem) for made in pieces for job, problem in made.unread]
         self.unread |= {storable(job.source) for job, _ in jobs}
-        return [refusal_of(job, self.way, None, why_unread(job, problem)) for job, problem in jobs]
+        return [refusal_of(job, self.config, None, why_unread(job, problem)) for job, problem in jobs]
 
-    def _renamed(self, change: Change, pieces: Sequence[Made]) -> Sequence[Made]:
+    def _renamed(self, change: Change, pieces: Sequence[BatchResult]) -> Sequence[BatchResult]:
         """Give photos to whom they are of, although somebody has given that person another name meanwhile."""
         if change.revision() != self._revision:
             called = change.names_of(self._meant.values())
@@ -104,7 +111,7 @@ class Desk:
         moved = [number for number, owner in there.items() if owner != wanted[number] and number in self.moves]
         losers = {there.pop(number) for number in moved}
         gone = change.remove_photos(moved).people
-        join_again(change, losers - set(gone), self.way)
+        join_again(change, losers - set(gone), self.config)
         if gone:
             unlearn(change)
         late = []
@@ -119,7 +126,7 @@ class Desk:
                 del photos[person]
         return late, len(there) - len(late)
 
-    def _write(self, change: Change, pieces: Sequence[Made], photos: Mapping[str, list[NewPhoto]]) -> None:
+    def _write(self, change: Change, pieces: Sequence[BatchResult], photos: Mapping[str, list[NewPhoto]]) -> None:
         there = change.ids_of(photos)
         change.add_all(photos)
         count = {who: change.person(who).photos if who in there else len(own) for who, own in photos.items()}
@@ -127,7 +134,7 @@ class Desk:
         for person in (person for person in photos if count[person] > 1):
             whole = _whole(pieces, person, photos[person]) if count[person] == len(photos[person]) else None
             if whole is None:
-                [whole] = joined([change.templates_of(person)], self.way, change.place)
+                [whole] = joined([change.templates_of(person)], self.config, change.place)
             spans[person] = whole
         change.set_spans(spans)
 
@@ -139,7 +146,7 @@ def _not_enrolled(change: Change, refused: Sequence[Refusal]) -> tuple[list[Refu
     return left, len(refused) - len(left)
 
 
-def _by_person(pieces: Sequence[Made]) -> dict[str, list[NewPhoto]]:
+def _by_person(pieces: Sequence[BatchResult]) -> dict[str, list[NewPhoto]]:
     photos: dict[str, list[NewPhoto]] = {}
     for made in pieces:
         for person, own in made.photos.items():
@@ -147,7 +154,7 @@ def _by_person(pieces: Sequence[Made]) -> dict[str, list[NewPhoto]]:
     return photos
 
 
-def _with_names(made: Made, news: Mapping[str, str]) -> Made:
+def _with_names(made: BatchResult, news: Mapping[str, str]) -> BatchResult:
     """Put new names in place of old ones; where two become one, the joint template of either is not that of both."""
     photos: dict[str, list[NewPhoto]] = {}
     for person, own in made.photos.items():
@@ -155,10 +162,10 @@ def _with_names(made: Made, news: Mapping[str, str]) -> Made:
     alone = len(photos) == len(made.photos)
     spans = {news.get(person, person): span for person, span in made.spans.items()} if alone else {}
     refused = [replace(one, person=news.get(one.person or "", one.person)) for one in made.refused]
-    return Made(photos, spans, refused, made.unread)
+    return BatchResult(photos, spans, refused, made.unread)
 
 
-def _whole(pieces: Sequence[Made], person: str, photos: Sequence[NewPhoto]) -> bytes | None:
+def _whole(pieces: Sequence[BatchResult], person: str, photos: Sequence[NewPhoto]) -> bytes | None:
     """Return the template of just these photos if it is made already: they were all in one piece, and alone in it."""
     made = [made for made in pieces if person in made.photos]
     same = len(made) == 1 and {photo.hash for photo in made[0].photos[person]} == {photo.hash for photo in photos}
@@ -172,7 +179,7 @@ def follow_files(store: Store, work: Work, report: FolderReport) -> None:
             change.refile(work.sources)
 
 
-def remove_missing(store: Store, plan: Plan, work: Work, way: Way, report: FolderReport) -> None:
+def remove_missing(store: Store, plan: Plan, work: Work, config: EnrollmentConfig, report: FolderReport) -> None:
     """Remove photos that came from this folder and are no longer in it.
 
     A file that is there and cannot be read now is no reason to remove what it held.
@@ -183,10 +190,10 @@ def remove_missing(store: Store, plan: Plan, work: Work, way: Way, report: Folde
     numbers = {photo.hash for photo in missing}
     if missing and not report.dry_run:
         with store.writing() as change:
-            check_parameters(change, way)
+            check_parameters(change, config)
             owners = set(change.known_hashes(numbers).values())
             removed = change.remove_photos(numbers)
-            join_again(change, owners - set(removed.people), way)
+            join_again(change, owners - set(removed.people), config)
             if removed.people:
                 unlearn(change)
     _drop_refusals_of_missing(store, plan, work, report)

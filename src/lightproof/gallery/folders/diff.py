@@ -7,9 +7,9 @@ from dataclasses import dataclass, field
 from itertools import chain, groupby, islice
 from typing import Final, NamedTuple
 
-from lightproof.core.executors import Crew
+from lightproof.core.executors import Executor
 from lightproof.errors import DuplicatePhoto
-from lightproof.gallery.enrollment import Job, Made, Way
+from lightproof.gallery.enrollment import BatchResult, EnrollmentConfig, Job
 from lightproof.gallery.folders.ownership import Belonging, Picture
 from lightproof.gallery.folders.read import READ, Read, reading, why_unread
 from lightproof.gallery.store import NewPhoto, Refusal, Store
@@ -103,10 +103,10 @@ class Work:
     ----------
     store : Store
     plan : Plan
-    way : Way
+    config : EnrollmentConfig
     report : FolderReport
         Filled in on the way.
-    crew : Crew
+    executor : Executor
         Reads the files.
 
     Attributes
@@ -123,8 +123,10 @@ class Work:
         Photos that stay whose they are and whose files have gone elsewhere, and where to.
     """
 
-    def __init__(self, store: Store, plan: Plan, way: Way, report: FolderReport, crew: Crew) -> None:
-        self._store, self._plan, self._way, self._report, self._crew = store, plan, way, report, crew
+    def __init__(
+        self, store: Store, plan: Plan, config: EnrollmentConfig, report: FolderReport, executor: Executor
+    ) -> None:
+        self._store, self._plan, self._way, self._report, self._executor = store, plan, config, report, executor
         self.belonging = Belonging(store.photos(folder=plan.folder), plan.files)
         self.seen: dict[str, Job] = {}
         self.unread: set[str] = set()
@@ -162,14 +164,14 @@ class Work:
             jobs = self._new(block)
             yield jobs, len(block) - len(jobs)
 
-    def sifted(self, made: Made) -> Made:
+    def sifted(self, made: BatchResult) -> BatchResult:
         """Leave out of what was made what came of files that hold the same as one before, where that shows only now."""
         if not self._is_new:
             return made
         own = {name: [one for one in theirs if self._is_first(name, one)] for name, theirs in made.photos.items()}
         refused = [one for one in made.refused if self._is_first(one.person or "", one)]
         spans = {name: span for name, span in made.spans.items() if len(own[name]) == len(made.photos[name])}
-        return Made({name: theirs for name, theirs in own.items() if theirs}, spans, refused, made.unread)
+        return BatchResult({name: theirs for name, theirs in own.items() if theirs}, spans, refused, made.unread)
 
     def _is_first(self, person: str, found: NewPhoto | Refusal) -> bool:
         job = Job(person, found.source or "", "", found.hash)
@@ -181,7 +183,7 @@ class Work:
     def _read_all(self) -> Iterator[Read]:
         files = self._plan.files
         pieces = [files[start : start + READ] for start in range(0, len(files), READ)]
-        done = self._crew.each(reading(self._plan.top), pieces, len(pieces), light=True)
+        done = self._executor.map(reading(self._plan.top), pieces, len(pieces), light=True)
         return chain.from_iterable(done)
 
     def _new(self, block: Sequence[tuple[Picture, Read]]) -> list[Job]:
@@ -260,9 +262,9 @@ def _refused_too(job: Job, refusal: Refusal) -> Refused:
     return Refused(name, name + reason.removeprefix(other) if reason.startswith(other) else reason)
 
 
-def together(way: Way) -> int:
+def together(config: EnrollmentConfig) -> int:
     """How many files are worked on in one go."""
-    return TOGETHER if way.cropped else PHOTOGRAPHS
+    return TOGETHER if config.cropped else PHOTOGRAPHS
 
 
 def _by_person(jobs: Sequence[Job], most: int) -> Iterator[list[Job]]:

@@ -8,11 +8,19 @@ from functools import partial
 from pathlib import Path
 from typing import Final
 
-from lightproof.core.cluster import Cluster, crew_of
-from lightproof.core.executors import Crew, Task
+from lightproof.core.cluster import Cluster, executor_for
+from lightproof.core.executors import Executor, Task
 from lightproof.core.progress import Progress
 from lightproof.errors import BadImage, BadLabels, DatasetMissing
-from lightproof.gallery.enrollment import Made, Way, check_parameters, hash_of, killing, make, refusal_of
+from lightproof.gallery.enrollment import (
+    BatchResult,
+    EnrollmentConfig,
+    check_parameters,
+    hash_of,
+    killing,
+    make,
+    refusal_of,
+)
 from lightproof.gallery.folders.commit import Desk, follow_files, remove_missing
 from lightproof.gallery.folders.diff import FolderReport, Piece, Plan, Refused, Work, together
 from lightproof.gallery.folders.ownership import Picture
@@ -110,7 +118,7 @@ def _below(top: Path) -> list[tuple[tuple[str, ...], str]]:
 def enroll(
     store: Store,
     plan: Plan,
-    way: Way,
+    config: EnrollmentConfig,
     dry_run: bool,
     jobs: int,
     progress: Progress,
@@ -122,7 +130,7 @@ def enroll(
     ----------
     store : Store
     plan : Plan
-    way : Way
+    config : EnrollmentConfig
     dry_run : bool
     jobs : int
         Processes; -1 is one for each core.
@@ -135,25 +143,25 @@ def enroll(
     -------
     FolderReport
     """
-    with crew_of("enroll_folder", jobs, cluster) as crew:
+    with executor_for("enroll_folder", jobs, cluster) as executor:
         with store.reading() as view:
-            check_parameters(view, way)
+            check_parameters(view, config)
         report = FolderReport(ignored=plan.ignored, dry_run=dry_run)
-        work = Work(store, plan, way, report, crew)
-        desk = Desk(store, way, report, work.moves, work.unread)
-        _write_all(desk, progress(_one_by_one(_stream(work, way, plan, crew)), len(plan.files)))
+        work = Work(store, plan, config, report, executor)
+        desk = Desk(store, config, report, work.moves, work.unread)
+        _write_all(desk, progress(_one_by_one(_stream(work, config, plan, executor)), len(plan.files)))
     work.settle_twins(desk.refused)
     # Who works ahead meets what cannot be read earlier; the report is the same.
     report.refused.sort()
     report.people = len(desk.people)
     follow_files(store, work, report)
     if plan.syncing:
-        remove_missing(store, plan, work, way, report)
+        remove_missing(store, plan, work, config, report)
     return report
 
 
-def _write_all(desk: Desk, stream: Iterable[Made | None]) -> None:
-    waiting: list[Made] = []
+def _write_all(desk: Desk, stream: Iterable[BatchResult | None]) -> None:
+    waiting: list[BatchResult] = []
     for made in stream:
         if made is None:
             continue
@@ -164,20 +172,20 @@ def _write_all(desk: Desk, stream: Iterable[Made | None]) -> None:
     desk.take(waiting)
 
 
-def _stream(work: Work, way: Way, plan: Plan, crew: Crew) -> Iterator[tuple[Made, int]]:
+def _stream(work: Work, config: EnrollmentConfig, plan: Plan, executor: Executor) -> Iterator[tuple[BatchResult, int]]:
     task = Task(
-        do=partial(_made, way=way, folder=plan.folder, top=plan.top),
+        do=partial(_made, config=config, folder=plan.folder, top=plan.top),
         parts=_single_photos,
-        lost=partial(_lost, way=way, folder=plan.folder),
+        lost=partial(_lost, config=config, folder=plan.folder),
     )
-    for made, settled in crew.each(task, work.pieces(), -(-len(plan.files) // together(way))):
+    for made, settled in executor.map(task, work.pieces(), -(-len(plan.files) // together(config))):
         yield work.sifted(made), settled
 
 
-def _made(piece: Piece, way: Way, folder: str, top: str) -> tuple[Made, int]:
+def _made(piece: Piece, config: EnrollmentConfig, folder: str, top: str) -> tuple[BatchResult, int]:
     jobs, settled = piece
     check_visible(top)
-    return make(jobs, way, folder), settled
+    return make(jobs, config, folder), settled
 
 
 def _single_photos(piece: Piece) -> list[Piece]:
@@ -185,19 +193,19 @@ def _single_photos(piece: Piece) -> list[Piece]:
     return [([job], settled - len(jobs) + 1 if i == 0 else 1) for i, job in enumerate(jobs)]
 
 
-def _lost(piece: Piece, deaths: int, way: Way, folder: str) -> tuple[Made, int]:
+def _lost(piece: Piece, deaths: int, config: EnrollmentConfig, folder: str) -> tuple[BatchResult, int]:
     """Refuse a photo over which every worker dies, and remember it: they should not die again."""
     [job], settled = piece
     try:
         # It is not opened as a picture here, only summed up.
         job = job._replace(hash=job.hash or hash_of(contents_of(job.path, job.source)[0]))
     except BadImage as mistake:
-        return Made({}, {}, [], [(job, str(mistake))]), settled
+        return BatchResult({}, {}, [], [(job, str(mistake))]), settled
     reason = str(killing(in_one_line(job.source), deaths))
-    return Made({}, {}, [refusal_of(job, way, folder, reason)], []), settled
+    return BatchResult({}, {}, [refusal_of(job, config, folder, reason)], []), settled
 
 
-def _one_by_one(stream: Iterable[tuple[Made, int]]) -> Iterator[Made | None]:
+def _one_by_one(stream: Iterable[tuple[BatchResult, int]]) -> Iterator[BatchResult | None]:
     """Let a bar count photos: each piece comes with as many steps as it settles."""
     for made, settled in stream:
         yield from (None for _ in range(max(settled - 1, 0)))

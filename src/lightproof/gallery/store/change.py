@@ -7,7 +7,7 @@ from typing import Any
 
 from sqlalchemy import ColumnElement, Executable, delete, exists, insert, select, update
 
-from lightproof.core.labels import lot_of
+from lightproof.core.labels import sampling_key
 from lightproof.errors import BadParameter, DuplicatePhoto, NameTaken
 from lightproof.gallery.store.person_names import check_name, storable
 from lightproof.gallery.store.records import Added, Forgotten, NewPhoto, Refusal, Removed
@@ -106,7 +106,9 @@ class Change(Statements):
             return
         if self.ids_of([new]):
             raise NameTaken(new)
-        self._do(update(people).where(people.c.id == person.id).values(name=new, lot=lot_of(new), revision=self._next))
+        self._do(
+            update(people).where(people.c.id == person.id).values(name=new, lot=sampling_key(new), revision=self._next)
+        )
         self._do(update(refused).where(refused.c.person == person.name).values(person=new))
         self._erase(person.name)
 
@@ -195,7 +197,7 @@ class Change(Statements):
         self._insert(codes, [{"photo": photo, "person": person, "code": code} for photo, person, code in given])
 
     def _new_person(self, name: str, day: str) -> dict[str, Any]:
-        return {"name": name, "revision": self._next, "added": day, "lot": lot_of(name)}
+        return {"name": name, "revision": self._next, "added": day, "lot": sampling_key(name)}
 
     def _delete_people(self, numbers: Sequence[int]) -> None:
         """Delete people who have no photos any more; whoever follows the gallery hears of it."""

@@ -27,7 +27,7 @@ from sqlalchemy import (
     update,
 )
 
-from lightproof.core.labels import lot_of
+from lightproof.core.labels import sampling_key
 
 SCHEMA: Final = 2
 """Raised whenever the tables change; every raise has its function in ``MIGRATIONS``."""
@@ -132,7 +132,7 @@ def _add_codes(connection: Connection) -> None:
     """Lead from schema 1 to 2: lots, codes, and who is gone. Templates of that time are made anew anyway."""
     connection.exec_driver_sql("ALTER TABLE people ADD COLUMN lot BIGINT NOT NULL DEFAULT 0")
     for number, name in connection.execute(select(people.c.id, people.c.name)).all():
-        connection.execute(update(people).where(people.c.id == number).values(lot=lot_of(name)))
+        connection.execute(update(people).where(people.c.id == number).values(lot=sampling_key(name)))
     for table in (codes, gone):
         table.create(connection)
     for index in people.indexes:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from importlib import metadata
+
 from fastapi import APIRouter
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request as Call
 from starlette.responses import Response
 
-from lightproof import __version__
 from lightproof.service import jobs, openapi, request_models, schemas, serializers
 from lightproof.service.state import Desk, FromDesk, told
 
@@ -40,7 +41,7 @@ def _version(desk: Desk) -> schemas.Version:
     counts, limits = desk.gallery.store.counts(), desk.limits
     most = (limits.photo_bytes, limits.photo_pixels, limits.photos, limits.body_bytes, limits.import_bytes)
     return schemas.Version(
-        version=__version__,
+        version=metadata.version("lightproof"),
         preset=desk.gallery.preset,
         keeps_photos=desk.gallery.keeps_photos,
         finds_faces=desk.finds_faces,

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterable
 from html import escape
 
-from lightproof.experiments.tables import TextTable
+from lightproof.core.text_table import TextTable
 
 _STYLE = """
 body { font: 16px/1.5 system-ui, sans-serif; max-width: 62rem; margin: 2rem auto; padding: 0 1rem;
