@@ -18,7 +18,7 @@ from lightproof.evaluation.light_groups import LIGHTS, groups_of
 from lightproof.evaluation.rates_by_light import MEASURES
 from lightproof.gallery.calibrate import evidence_of_photos
 from lightproof.gallery.decision import verdict
-from lightproof.gallery.enrollment import take
+from lightproof.gallery.enrollment import extract_face
 from lightproof.gallery.results import mark
 from lightproof.matching.calibration import normalized_scores, score_of
 from lightproof.matching.light_penalty import mutual_agreement
@@ -69,7 +69,7 @@ def left_out(gallery, name):
 
 def place_of(photos, name, light):
     """Which of somebody's photos is the one under a light."""
-    return [photo.hash for photo in photos].index(take(picture(name, light)).hash)
+    return [photo.hash for photo in photos].index(extract_face(picture(name, light)).hash)
 
 
 def leads_by_name(answer):
