@@ -358,8 +358,8 @@ def test_bad_photos_are_refused_and_the_others_cut(photos_extra, album, call, tm
         ([".hidden", "a.tar.gz"], [".hidden", "a.tar"]),
     ],
 )
-def test_own_names_are_never_the_same(portraits, names):
-    assert own_names(map(Path, portraits)) == names
+def test_own_names_are_never_the_same(photos, names):
+    assert own_names(map(Path, photos)) == names
 
 
 def test_tables_call_a_photo_by_the_shortest_name_that_tells_it():
@@ -693,6 +693,6 @@ def test_the_doctor_knows_the_packages_of_the_extras():
     needed = {extra: map(Requirement, declared[extra]) for extra in EXTRAS}
     # What is not needed everywhere is not missed.
     names = {extra: {each.name for each in own if each.marker is None} for extra, own in needed.items()}
-    assert names == {extra: set(own) for extra, own in EXTRAS.items()} | {
-        "photos": {*EXTRAS["photos"], face_networks.CARRIERS[0][0]}
+    assert names == {extra: set(own.modules) for extra, own in EXTRAS.items()} | {
+        "photos": {*EXTRAS["photos"].modules, face_networks.CARRIERS[0][0]}
     }

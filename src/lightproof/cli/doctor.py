@@ -27,31 +27,42 @@ EXIT_CODES: Final = (
     "installed does not work; 2 a wrong call; 130 stopped by Ctrl-C."
 )
 
-EXTRAS: Final[dict[str, dict[str, str]]] = {
-    "photos": {"ai-edge-litert": "ai_edge_litert.interpreter"},
-    "postgres": {"psycopg": "psycopg"},
-    "camera": {"opencv-python-headless": "cv2"},
-    "web": {
-        "fastapi": "fastapi",
-        "uvicorn": "uvicorn",
-        "httptools": "httptools",
-        "python-multipart": "python_multipart",
-        "prometheus-client": "prometheus_client",
-    },
-    "client": {"httpx2": "httpx2"},
-    "cluster": {"distributed": "distributed"},
-    "deep": {"torch": "torch", "pytorchcv": "pytorchcv"},
-}
-"""Packages of each extra, and the module that shows whether one works; ``photos`` has a package of weights besides."""
 
-NEEDED_FOR: Final = {
-    "photos": "to find faces in photographs",
-    "postgres": "to keep a gallery in PostgreSQL",
-    "camera": "to watch a camera",
-    "web": "to serve a gallery",
-    "client": "to ask a service from Python",
-    "deep": "to train networks, reproduce --deep",
+@dataclass(frozen=True)
+class Extra:
+    """What an extra of pyproject.toml is for.
+
+    Attributes
+    ----------
+    purpose : str
+        The end of a sentence: the extra is needed for this.
+    modules : dict of str to str
+        The module that shows whether a package works, by the name of the package.
+    """
+
+    purpose: str
+    modules: dict[str, str]
+
+
+EXTRAS: Final = {
+    "photos": Extra("to find faces in photographs", {"ai-edge-litert": "ai_edge_litert.interpreter"}),
+    "postgres": Extra("to keep a gallery in PostgreSQL", {"psycopg": "psycopg"}),
+    "camera": Extra("to watch a camera", {"opencv-python-headless": "cv2"}),
+    "web": Extra(
+        "to serve a gallery",
+        {
+            "fastapi": "fastapi",
+            "uvicorn": "uvicorn",
+            "httptools": "httptools",
+            "python-multipart": "python_multipart",
+            "prometheus-client": "prometheus_client",
+        },
+    ),
+    "client": Extra("to ask a service from Python", {"httpx2": "httpx2"}),
+    "cluster": Extra("to share the work on a Dask cluster", {"distributed": "distributed"}),
+    "deep": Extra("to train networks, reproduce --deep", {"torch": "torch", "pytorchcv": "pytorchcv"}),
 }
+"""Extras for users, by name; ``photos`` needs a package with the weights of the networks besides."""
 
 FARTHEST_OFF: Final = 0.1
 """Eyes of the self test that are off by a larger share of their distance are not found."""
@@ -147,12 +158,12 @@ def _extra(extra: str) -> Finding:
         return Finding(name, "broken", says, _again(*(part.what for part in broken)))
     if missing:
         line = f"pip install 'lightproof[{extra}]'"
-        return Finding(name, "missing", f"without {', '.join(missing)}", f"{line}, {NEEDED_FOR[extra]}")
+        return Finding(name, "missing", f"without {', '.join(missing)}", f"{line}, {EXTRAS[extra].purpose}")
     return Finding(name, "ok", ", ".join(f"{part.what} {part.says}" for part in parts))
 
 
 def _parts(extra: str) -> list[Finding]:
-    parts = [_part(package, module) for package, module in EXTRAS[extra].items()]
+    parts = [_part(package, module) for package, module in EXTRAS[extra].modules.items()]
     return [*parts, _carrier()] if extra == "photos" else parts
 
 
@@ -227,7 +238,7 @@ def _detector() -> Iterator[Finding]:
         return
     weights = f"weights {file} ({size / 1e6:.1f} MB) of {carrier.what} {carrier.says}"
     yield Finding("detector", "ok", f"{DETECTOR}, {weights}")
-    yield _self_test(_again(*EXTRAS["photos"], carrier.what))
+    yield _self_test(_again(*EXTRAS["photos"].modules, carrier.what))
 
 
 def _self_test(mend: str) -> Finding:
