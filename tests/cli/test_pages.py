@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import inspect
 import subprocess
 import sys
+import typing
 
 import pytest
+
+from lightproof import cli
 
 COMMANDS = [
     "enroll", "identify", "verify", "people", "rename", "forget", "sync", "calibrate", "explain", "watch", "rebuild",
@@ -24,6 +28,22 @@ def test_every_page_has_an_example_and_the_exit_codes(call, name):
     assert ("130 stopped by Ctrl-C." in said) == (name != "watch")
     assert "--gallery" in said
     assert "--json" in said
+
+
+@pytest.mark.parametrize("entry", cli.app.registered_commands, ids=lambda entry: entry.callback.__name__)
+def test_help_is_printed_as_it_was_written(call, monkeypatch, entry):
+    """Nothing in brackets is taken for markup."""
+    monkeypatch.setenv("COLUMNS", "2000")
+    name = entry.name or entry.callback.__name__
+    _, out, _ = call(name, "--help")
+    hints = typing.get_type_hints(entry.callback, include_extras=True).values()
+    options = [part for hint in hints for part in getattr(hint, "__metadata__", ())]
+    texts = [inspect.getdoc(entry.callback), entry.epilog, *(option.help for option in options)]
+    assert len(texts) > 2
+    for text in texts:
+        assert " ".join(text.split()) in " ".join(out.split())
+    if name == "watch":
+        assert "pip install 'lightproof[camera]'" in out
 
 
 def test_the_first_page_names_them_all(call):

@@ -5,9 +5,11 @@ from __future__ import annotations
 import io
 import sys
 from importlib.metadata import version
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
+from rich.markup import escape
+from typer.core import TyperCommand
 
 from lightproof.cli import enroll as enrolling
 from lightproof.cli import evaluate as evaluating
@@ -33,32 +35,44 @@ from lightproof.cli.reproduce import reproduce
 from lightproof.cli.sweep import sweep
 from lightproof.errors import BadParameter, GridDoesNotFit, UnknownName, UserError
 
+
+class PlainCommand(TyperCommand):
+    """A command whose help texts are no markup: rich would take ``[camera]`` for a style, and leave it out."""
+
+    def __init__(self, *args: Any, **settings: Any) -> None:
+        super().__init__(*args, **settings)
+        for part in (self, *self.params):
+            for text in ("help", "short_help", "epilog"):
+                if isinstance(getattr(part, text, None), str):
+                    setattr(part, text, escape(getattr(part, text)))
+
+
 app = typer.Typer(no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False)
 
 PEOPLE, PHOTOS, RESEARCH = "People", "Photographs", "Experiments"
 
-app.command(epilog=enrolling.EXIT_CODES, rich_help_panel=PEOPLE)(enrolling.enroll)
-app.command(epilog=identifying.EXIT_CODES, rich_help_panel=PEOPLE)(identifying.identify)
-app.command(epilog=verifying.EXIT_CODES, rich_help_panel=PEOPLE)(verifying.verify)
-app.command(epilog=gallery.EXIT_CODES, rich_help_panel=PEOPLE)(people)
-app.command(epilog=gallery.EXIT_CODES, rich_help_panel=PEOPLE)(rename)
-app.command(epilog=forgetting.EXIT_CODES, rich_help_panel=PEOPLE)(forgetting.forget)
-app.command(epilog=syncing.EXIT_CODES, rich_help_panel=PEOPLE)(syncing.sync)
-app.command(epilog=gallery.EXIT_CODES, rich_help_panel=PEOPLE)(calibrate)
-app.command(epilog=gallery.EXIT_CODES, rich_help_panel=PEOPLE)(explain)
-app.command(epilog=watching.EXIT_CODES, rich_help_panel=PEOPLE)(watching.watch)
-app.command(epilog=serving.EXIT_CODES, rich_help_panel=PEOPLE)(serving.serve)
-app.command(epilog=gallery.EXIT_CODES, rich_help_panel=PEOPLE)(compact)
-app.command(epilog=gallery.EXIT_CODES, rich_help_panel=PEOPLE)(rebuild)
-app.command(epilog=gallery.EXIT_CODES, rich_help_panel=PEOPLE)(export)
-app.command("import", epilog=gallery.EXIT_CODES, rich_help_panel=PEOPLE)(import_)
-app.command(epilog=evaluating.EXIT_CODES, rich_help_panel=PEOPLE)(evaluating.evaluate)
-app.command(epilog=photos.EXIT_CODES, rich_help_panel=PHOTOS)(light)
-app.command(epilog=photos.EXIT_CODES, rich_help_panel=PHOTOS)(crop)
-app.command(epilog=DOCTOR_EXIT_CODES, rich_help_panel=PHOTOS)(doctor)
-app.command(epilog=work.EXIT_CODES, rich_help_panel=RESEARCH)(demo)
-app.command(epilog=work.EXIT_CODES, rich_help_panel=RESEARCH)(reproduce)
-app.command(epilog=work.EXIT_CODES, rich_help_panel=RESEARCH)(sweep)
+app.command(cls=PlainCommand, epilog=enrolling.EXIT_CODES, rich_help_panel=PEOPLE)(enrolling.enroll)
+app.command(cls=PlainCommand, epilog=identifying.EXIT_CODES, rich_help_panel=PEOPLE)(identifying.identify)
+app.command(cls=PlainCommand, epilog=verifying.EXIT_CODES, rich_help_panel=PEOPLE)(verifying.verify)
+app.command(cls=PlainCommand, epilog=gallery.EXIT_CODES, rich_help_panel=PEOPLE)(people)
+app.command(cls=PlainCommand, epilog=gallery.EXIT_CODES, rich_help_panel=PEOPLE)(rename)
+app.command(cls=PlainCommand, epilog=forgetting.EXIT_CODES, rich_help_panel=PEOPLE)(forgetting.forget)
+app.command(cls=PlainCommand, epilog=syncing.EXIT_CODES, rich_help_panel=PEOPLE)(syncing.sync)
+app.command(cls=PlainCommand, epilog=gallery.EXIT_CODES, rich_help_panel=PEOPLE)(calibrate)
+app.command(cls=PlainCommand, epilog=gallery.EXIT_CODES, rich_help_panel=PEOPLE)(explain)
+app.command(cls=PlainCommand, epilog=watching.EXIT_CODES, rich_help_panel=PEOPLE)(watching.watch)
+app.command(cls=PlainCommand, epilog=serving.EXIT_CODES, rich_help_panel=PEOPLE)(serving.serve)
+app.command(cls=PlainCommand, epilog=gallery.EXIT_CODES, rich_help_panel=PEOPLE)(compact)
+app.command(cls=PlainCommand, epilog=gallery.EXIT_CODES, rich_help_panel=PEOPLE)(rebuild)
+app.command(cls=PlainCommand, epilog=gallery.EXIT_CODES, rich_help_panel=PEOPLE)(export)
+app.command("import", cls=PlainCommand, epilog=gallery.EXIT_CODES, rich_help_panel=PEOPLE)(import_)
+app.command(cls=PlainCommand, epilog=evaluating.EXIT_CODES, rich_help_panel=PEOPLE)(evaluating.evaluate)
+app.command(cls=PlainCommand, epilog=photos.EXIT_CODES, rich_help_panel=PHOTOS)(light)
+app.command(cls=PlainCommand, epilog=photos.EXIT_CODES, rich_help_panel=PHOTOS)(crop)
+app.command(cls=PlainCommand, epilog=DOCTOR_EXIT_CODES, rich_help_panel=PHOTOS)(doctor)
+app.command(cls=PlainCommand, epilog=work.EXIT_CODES, rich_help_panel=RESEARCH)(demo)
+app.command(cls=PlainCommand, epilog=work.EXIT_CODES, rich_help_panel=RESEARCH)(reproduce)
+app.command(cls=PlainCommand, epilog=work.EXIT_CODES, rich_help_panel=RESEARCH)(sweep)
 
 
 def _version(wanted: bool) -> None:
