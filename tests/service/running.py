@@ -24,17 +24,17 @@ class Running:
         surroundings = {name: value for name, value in os.environ.items() if name != "LIGHTPROOF_TOKEN"}
         if token is not None:
             surroundings["LIGHTPROOF_TOKEN"] = token
-        self._said = tempfile.TemporaryFile("w+")  # noqa: SIM115 - closed with the service
+        self._stderr = tempfile.TemporaryFile("w+")  # noqa: SIM115 - closed with the service
         self.process = subprocess.Popen(
             [*command, *map(str, options)],
             stdout=subprocess.PIPE,
-            stderr=self._said,
+            stderr=self._stderr,
             text=True,
             env=surroundings,
             start_new_session=True,
         )
         line = self.process.stdout.readline()
-        assert " at http" in line, f"{line}{self.score_probes()}"
+        assert " at http" in line, f"{line}{self.stderr()}"
         self.url = line.split()[-1]
         headers = {} if token is None else {"Authorization": f"Bearer {token}"}
         self.client = httpx.Client(base_url=self.url, headers=headers, timeout=60, trust_env=False)
@@ -43,14 +43,14 @@ class Running:
     def port(self) -> int:
         return int(self.url.rpartition(":")[2])
 
-    def said(self) -> str:
+    def stderr(self) -> str:
         """Everything on stderr so far."""
-        self._said.seek(0)
-        return self._said.read()
+        self._stderr.seek(0)
+        return self._stderr.read()
 
     def mistakes(self) -> list[str]:
         """Lines of the log that tell of an answer that is the service's own fault, or of a bug."""
-        return re.findall(r"^.* 500 \d+ ms .*$|^.*Traceback.*$", self.score_probes(), re.MULTILINE)
+        return re.findall(r"^.* 500 \d+ ms .*$|^.*Traceback.*$", self.stderr(), re.MULTILINE)
 
     def family(self) -> list[int]:
         """All processes of the service."""
@@ -84,7 +84,7 @@ class Running:
             os.killpg(self.process.pid, signal.SIGKILL)
         self.process.wait()
         self.process.stdout.close()
-        self._said.close()
+        self._stderr.close()
 
 
 def wait_until(true, seconds: float = 30, what: str = "it") -> None:

@@ -17,6 +17,7 @@ from starlette.requests import Request as Call
 from starlette.responses import Response
 
 from lightproof.errors import LightproofError
+from lightproof.service import schemas
 from lightproof.service.bodies import bad_value
 from lightproof.service.guard import Guard, log, problem_response
 from lightproof.service.problems import ServiceProblem, problem_of
@@ -118,12 +119,12 @@ def _describe(app: FastAPI, guarded: bool) -> None:
     def described() -> dict[str, Any]:
         if app.openapi_schema is None:
             document = make()
-            schemas = document["components"]["schemas"]
+            components = document["components"]["schemas"]
             problem = TypeAdapter(schemas.Problem).json_schema(ref_template="#/components/schemas/{model}")
-            schemas |= problem.pop("$defs", {})
-            schemas["Problem"] = problem
+            components |= problem.pop("$defs", {})
+            components["Problem"] = problem
             for unused in ("HTTPValidationError", "ValidationError"):
-                schemas.pop(unused, None)
+                components.pop(unused, None)
             document["components"]["securitySchemes"] = {"token": {"type": "http", "scheme": "bearer"}}
             document["security"] = [{"token": []}] if guarded else [{}, {"token": []}]
             app.openapi_schema = document
