@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from lightproof.gallery import Gallery
-from lightproof.gallery.enrollment import take
+from lightproof.gallery.enrollment import extract_face
 
 # Otherwise every child would import it on its own, and be killed in the middle of that.
 with suppress(ImportError):
@@ -49,7 +49,7 @@ def change_for_ever(place: str, chance: random.Random) -> None:
                 if not name or (len(here) < MOST and chance.random() < 0.7):
                     name = f"person {chance.getrandbits(30):x}"
                 photos = [new_photo(chance) for _ in range(chance.randint(1, 3))]
-                say("doing", act, name, [take(photo).hash for photo in photos])
+                say("doing", act, name, [extract_face(photo).hash for photo in photos])
                 gallery.enroll(name, photos)
                 here.add(name)
             elif act == "forget":

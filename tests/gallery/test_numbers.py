@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lightproof.errors import NameTaken, UnknownPerson, UnknownPhoto
-from lightproof.gallery import Gallery, take
+from lightproof.gallery import Gallery, extract_face
 from tests.gallery.people import NAMES, answers, enroll, face, new
 
 
@@ -26,7 +26,7 @@ def test_a_number_means_the_same_person_under_another_name(gallery):
     ada = number_of(gallery, "Ada")
     gallery.rename(ada, "Ada Lovelace")
     gallery.enroll("Ada", face("Eve"))
-    assert gallery.enroll_faces(ada, [take(face("Ada", 2))]) == 1
+    assert gallery.enroll_faces(ada, [extract_face(face("Ada", 2))]) == 1
     assert gallery.store.person(ada).name == "Ada Lovelace"
     assert gallery.store.person(ada).photos == 3
     assert gallery.forget(ada) == 3
@@ -43,7 +43,7 @@ def test_a_number_that_nobody_has_is_refused(gallery, number):
         with pytest.raises(UnknownPerson, match=rf"got {number}\.$"):
             act(number)
     with pytest.raises(UnknownPerson):
-        gallery.enroll_faces(number, [take(face("Eve"))])
+        gallery.enroll_faces(number, [extract_face(face("Eve"))])
     assert len(gallery.people()) == 4
 
 
@@ -51,7 +51,7 @@ def test_a_photo_that_is_removed_might_never_have_been_there(gallery, tmp_path):
     before = answers(gallery)
     gallery.enroll("Ada", [face("Ada", 3), face("Ada", 4)])
     photos = {photo.hash: photo.id for photo in gallery.store.photos("Ada")}
-    extra = [photos[take(face("Ada", light)).hash] for light in (3, 4)]
+    extra = [photos[extract_face(face("Ada", light)).hash] for light in (3, 4)]
     gallery.calibrate(0.01)
     assert gallery.remove_photos("Ada", extra).photos == 2
     assert gallery.calibration().strangers == 0  # what was found out with their help is gone
@@ -92,11 +92,11 @@ def test_somebody_without_a_photo_is_there_and_is_never_found(gallery, tmp_path)
 
 
 def test_somebody_new_comes_with_all_photos_or_not_at_all(gallery):
-    made = gallery.add_person("Eve", [take(face("Eve")), take(face("Eve", 1))])
+    made = gallery.add_person("Eve", [extract_face(face("Eve")), extract_face(face("Eve", 1))])
     assert made.photos == 2
     assert gallery.identify(face("Eve", 2)).name == "Eve"
     with pytest.raises(NameTaken, match=r"^The new name must be one that nobody has; got 'Eve', who is enrolled\.$"):
-        gallery.add_person("Eve", [take(face("Finn"))])
+        gallery.add_person("Eve", [extract_face(face("Finn"))])
     assert gallery.store.person("Eve").photos == 2
 
 

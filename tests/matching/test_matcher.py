@@ -198,7 +198,7 @@ def test_who_comes_beside_others_is_compared_alone_and_all_is_said_as_if_at_once
         compared.append(some)
         return plain(some, usual)
 
-    monkeypatch.setattr("lightproof.matching.matcher.evidence_for", noted)
+    monkeypatch.setattr("lightproof.matching.matcher.scores_against", noted)
     asked = matcher.probes(lit.images[:3])
     for name in (2, 3, 4):
         new = matcher.template_set({name: templates[name]})
@@ -209,7 +209,7 @@ def test_who_comes_beside_others_is_compared_alone_and_all_is_said_as_if_at_once
         assert not compared
         once = matcher.score_probes(matcher.probes(lit.images[:3]), matcher.template_set(people.templates))
         compared.clear()
-        for part in ("people", "cohort", "distances", "lots"):
+        for part in ("people", "cohort", "distances", "sampling_keys"):
             np.testing.assert_array_equal(getattr(said, part), getattr(once, part))
     # Somebody else is asked about in the usual way.
     others = matcher.template_set({5: templates[0]})

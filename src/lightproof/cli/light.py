@@ -78,7 +78,8 @@ def _read(photo: Path, name: str, cropped: bool, several: str, album: Album | No
     place = None if album is None else album.place(f"{name}-light")
     portrait = read_portrait(photo, cropped=cropped, several=several)
     found = diagnose(portrait.image, None if portrait.face is None else portrait.face.eye_distance)
-    row = {"photo": str(photo), **asdict(found), **where_found(portrait.face, portrait.n_faces)}
+    figures = {name: value for name, value in asdict(found).items() if name != "even"}
+    row = {"photo": str(photo), **figures, **where_found(portrait.face, portrait.n_faces)}
     if album is None or place is None:
         return row
     from lightproof.plots import draw_light  # matplotlib is loaded only for a picture

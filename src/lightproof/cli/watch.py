@@ -139,8 +139,8 @@ def _hint(image: Array, vote: Vote) -> str:
 
     if vote[0] == "person" or (vote[0] == "nobody" and brightness(image) >= DARK):
         return ""
-    hint = diagnose(image).hint
-    return "" if hint.endswith("nothing to do.") else hint
+    diagnosis = diagnose(image)
+    return "" if diagnosis.even else diagnosis.hint
 
 
 def _row(second: float, vote: Vote, answer: Answer | None, hint: str) -> dict[str, Any]:

@@ -16,7 +16,7 @@ from lightproof.evaluation.rates_by_light import Figure
 from lightproof.gallery.calibrate import MOST, Calibration, asked_of_photos, evidence_of_photos
 from lightproof.gallery.decision import far_asked, verdict
 from lightproof.gallery.enrollment import light_of, lights_of
-from lightproof.gallery.reader import Asking
+from lightproof.gallery.reader import GalleryReader
 from lightproof.gallery.results import mark
 from lightproof.gallery.store import NewPhoto
 from lightproof.gallery.template_codec import decode
@@ -142,7 +142,7 @@ def _figure(measure: str, light: str, threshold: str | None, far: float | None, 
         yield Figure(measure, light, threshold, far, photos.share, *ends, photos.people, photos.of, photos.of)
 
 
-def evaluate_within(gallery: Asking, *, far: float | None = None, progress: Progress = iter) -> Within:
+def evaluate_within(gallery: GalleryReader, *, far: float | None = None, progress: Progress = iter) -> Within:
     """Find out how well a gallery recognizes its own photos.
 
     Up to :data:`PHOTOS` photos of everybody, or of :data:`lightproof.gallery.calibrate.MOST` people, are asked about
@@ -153,7 +153,7 @@ def evaluate_within(gallery: Asking, *, far: float | None = None, progress: Prog
 
     Parameters
     ----------
-    gallery : Asking
+    gallery : GalleryReader
         Such as a :class:`~lightproof.gallery.Gallery`.
     far : float, optional
         Share of strangers that may be accepted; that of the gallery by default.
@@ -219,7 +219,7 @@ class _Outcome(NamedTuple):
 class _Questions:
     """What is the same for every photo."""
 
-    gallery: Asking
+    gallery: GalleryReader
     known: Calibration
     far: float
 

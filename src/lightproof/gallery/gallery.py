@@ -24,14 +24,14 @@ from lightproof.gallery.enrollment import (
 )
 from lightproof.gallery.folders import scan
 from lightproof.gallery.folders.diff import FolderReport
-from lightproof.gallery.reader import Asking
+from lightproof.gallery.reader import GalleryReader
 from lightproof.gallery.store import Person, Removed, Store, check_name
 from lightproof.matching.calibration import check_far
 from lightproof.matching.light_penalty import mutual_agreement
 from lightproof.matching.matcher import preset_settings
 
 
-class Gallery(Asking):
+class Gallery(GalleryReader):
     """People, one or more photos of each, and answers about photos.
 
     Made by :meth:`open`. A gallery may be open in several threads, processes and machines at once; each sees what the

@@ -28,7 +28,7 @@ from lightproof.matching.templates import TemplateSet
 from lightproof.types import Array, is_whole
 
 
-class Asking:
+class GalleryReader:
     """People who are enrolled, and answers about photos.
 
     Parameters

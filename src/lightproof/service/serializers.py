@@ -60,7 +60,7 @@ def photos_told(photos: Sequence[store.Photo], place: str) -> list[schemas.Photo
 
 def light_told(found: Diagnosis) -> schemas.Light:
     """Tell what the light does."""
-    return schemas.Light(**asdict(found), even=found.hint.endswith("nothing to do."))
+    return schemas.Light(**asdict(found))
 
 
 def face_told(portrait: Portrait) -> schemas.FoundFace | None:

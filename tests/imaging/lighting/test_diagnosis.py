@@ -18,7 +18,7 @@ from lightproof.datasets import FaceSet, make_relit_faces
 from lightproof.datasets.protocols import has_even_number
 from lightproof.errors import BadImage, BadParameter
 from lightproof.imaging.lighting import Diagnosis, diagnose, light_direction, light_directions
-from lightproof.imaging.lighting.hints import hint_for
+from lightproof.imaging.lighting.hints import problem_for
 from lightproof.imaging.lighting.measures import brightness
 from lightproof.plots import draw_light
 
@@ -259,7 +259,7 @@ PROBLEMS = [
 
 @pytest.mark.parametrize(("change", "start"), PROBLEMS)
 def test_each_problem_has_its_sentence(change, start):
-    hint = hint_for(**{**FINE, **change})
+    hint = problem_for(**{**FINE, **change})
     assert hint.startswith(start)
     assert hint.endswith(".")
     assert hint.count(". ") == 0
@@ -269,29 +269,30 @@ def test_the_more_important_problem_comes_first():
     merged = dict(FINE)
     for change, start in reversed(PROBLEMS[:6]):
         merged.update(change)
-        assert hint_for(**merged).startswith(start)
+        assert problem_for(**merged).startswith(start)
 
 
 def test_high_up_a_light_behind_is_called_high():
-    assert hint_for(**{**FINE, "azimuth": 120.0, "elevation": 60.0}).startswith("The light comes steeply from above")
-    assert hint_for(**{**FINE, "azimuth": 120.0, "elevation": -40.0}).startswith("The light is behind you")
+    assert problem_for(**{**FINE, "azimuth": 120.0, "elevation": 60.0}).startswith("The light comes steeply from above")
+    assert problem_for(**{**FINE, "azimuth": 120.0, "elevation": -40.0}).startswith("The light is behind you")
 
 
 def test_even_light_needs_nothing():
-    assert hint_for(**FINE) == "The light is even: nothing to do."
-    assert hint_for(**{**FINE, "eye_distance": 90.0}) == "The light is even: nothing to do."
+    assert problem_for(**FINE) is None
+    assert problem_for(**{**FINE, "eye_distance": 90.0}) is None
 
 
 def test_the_other_side_swaps_every_word():
     swapped = "The left half of the picture, your right side, is in shadow: turn to your left, toward the light."
-    assert hint_for(**{**FINE, "balance": -0.5}) == swapped
+    assert problem_for(**{**FINE, "balance": -0.5}) == swapped
     behind = "The light is behind you, on your left (right in the picture): turn around toward it."
-    assert hint_for(**{**FINE, "azimuth": -120.0}) == behind
+    assert problem_for(**{**FINE, "azimuth": -120.0}) == behind
 
 
 def test_rendered_faces_get_the_hint_of_their_light():
     front, left, right = make_relit_faces(1, [(0, 5), (60, 0), (-60, 0)], seed=5).images
-    assert diagnose(front).hint.startswith("The light is even")
+    assert diagnose(front).hint == "The light is even: nothing to do."
+    assert [diagnose(face).even for face in (front, left, right)] == [True, False, False]
     assert diagnose(left).hint.startswith("The right half of the picture, your left side, is in shadow")
     assert diagnose(right).hint.startswith("The left half of the picture, your right side, is in shadow")
     blurred = gaussian_filter(front.astype(float), 5).round().astype(np.uint8)
@@ -341,7 +342,7 @@ def test_what_is_no_distance_is_refused(distance):
 
 def test_a_diagnosis_is_plain_and_cannot_be_changed(lit):
     found = diagnose(lit.images[3], eye_distance=np.float32(50))
-    assert {type(value) for value in dataclasses.asdict(found).values()} == {float, str}
+    assert {type(value) for value in dataclasses.asdict(found).values()} == {float, bool, str}
     assert found.eye_distance == 50
     with pytest.raises(dataclasses.FrozenInstanceError):
         found.azimuth = 0.0

@@ -10,7 +10,7 @@ import numpy as np
 
 from lightproof.errors import BadImage, BadParameter
 from lightproof.imaging.lighting import light_direction, measures
-from lightproof.imaging.lighting.hints import hint_for
+from lightproof.imaging.lighting.hints import NO_PROBLEM, problem_for
 from lightproof.types import Array, Floats
 
 Side = Literal["left", "right", "front"]
@@ -56,6 +56,8 @@ class Diagnosis:
         From 0 to 1; a sharp face has about 0.25, a blurred one less than 0.13.
     eye_distance : float or None
         Pixels between the eyes in the photo the face was cut from, where that is known.
+    even : bool
+        Whether the face has none of the problems that a hint names.
     hint : str
         One sentence for the person in front of the camera.
     """
@@ -71,6 +73,7 @@ class Diagnosis:
     black_share: float
     sharpness: float
     eye_distance: float | None
+    even: bool
     hint: str
 
 
@@ -110,6 +113,7 @@ def diagnose(face: Array, eye_distance: float | None = None) -> Diagnosis:
     brightness = measures.brightness(face)
     azimuth, elevation = _told(light_directions(face[None])[0])
     balance, clipped, sharpness = measures.balance(face), measures.clipped_share(face), measures.sharpness(face)
+    problem = problem_for(azimuth, elevation, balance, brightness, clipped, sharpness, eye_distance)
     return Diagnosis(
         azimuth=azimuth,
         elevation=elevation,
@@ -122,7 +126,8 @@ def diagnose(face: Array, eye_distance: float | None = None) -> Diagnosis:
         black_share=measures.black_share(face),
         sharpness=sharpness,
         eye_distance=eye_distance,
-        hint=hint_for(azimuth, elevation, balance, brightness, clipped, sharpness, eye_distance),
+        even=problem is None,
+        hint=problem or NO_PROBLEM,
     )
 
 

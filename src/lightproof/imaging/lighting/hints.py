@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Final
 
+NO_PROBLEM: Final = "The light is even: nothing to do."
+
 DARK: Final = 40.0
 """Brightness in grey values below which a face is too dark."""
 
@@ -27,7 +29,7 @@ LOW: Final = -30.0
 """Degrees of elevation from which on a light is too high, and down to which it is too low."""
 
 
-def hint_for(
+def problem_for(
     azimuth: float | None,
     elevation: float | None,
     balance: float,
@@ -35,8 +37,8 @@ def hint_for(
     clipped: float,
     sharpness: float,
     eye_distance: float | None,
-) -> str:
-    """Name the most important problem; the arguments are those of :class:`lightproof.imaging.lighting.Diagnosis`."""
+) -> str | None:
+    """Name the most important problem, or None; the arguments are those of :class:`Diagnosis`."""
     if brightness < DARK:
         return "Too dark: turn on a light in front of you, or turn toward the window."
     if clipped > CLIPPED:
@@ -50,7 +52,7 @@ def hint_for(
     return _about_the_light(azimuth, elevation, balance)
 
 
-def _about_the_light(azimuth: float, elevation: float, balance: float) -> str:
+def _about_the_light(azimuth: float, elevation: float, balance: float) -> str | None:
     behind = abs(azimuth) >= BEHIND
     # The halves are measured and the direction is an estimate: what is dark is said by the halves.
     if abs(balance) > UNEVEN and not behind:
@@ -65,4 +67,4 @@ def _about_the_light(azimuth: float, elevation: float, balance: float) -> str:
         return f"The light is behind you, on your {yours} ({in_picture} in the picture): turn around toward it."
     if elevation < LOW:
         return "The light comes from below: put the lamp as high as your eyes."
-    return "The light is even: nothing to do."
+    return None
