@@ -12,8 +12,8 @@ from PIL import Image
 from lightproof.method.patches import PatchGrid
 from lightproof.method.transform import projection_angles
 from lightproof.plots import (
+    DrawnPatch,
     Measured,
-    Patch,
     accuracy_by_light,
     accuracy_chart,
     clouds,
@@ -43,7 +43,7 @@ def count_of(png: bytes, color: str) -> int:
 @pytest.fixture
 def patch(rng):
     face = rng.integers(0, 256, (48, 40)).astype(np.uint8)
-    return Patch("a light", face, (0.25, 0.5, 0.125, 0.125), face[:4, :4], rng.normal(size=(16, 2)))
+    return DrawnPatch("a light", face, (0.25, 0.5, 0.125, 0.125), face[:4, :4], rng.normal(size=(16, 2)))
 
 
 LIGHTS = np.array([[0.0, 0.0], [50.0, 0.0], [-50.0, 0.0], [0.0, 90.0]])
@@ -86,7 +86,7 @@ def test_slices_take_any_number_of_directions(patch, angles):
 
 
 def test_a_cloud_of_one_point_at_nothing_has_a_plane():
-    still = Patch(
+    still = DrawnPatch(
         "no light", np.zeros((8, 8), np.uint8), (0, 0, 0.5, 0.5), np.zeros((4, 4), np.uint8), np.zeros((16, 2))
     )
     assert decoded(clouds([still])).min() == 0

@@ -1,21 +1,28 @@
-"""Figures and pictures as PNG bytes; imported only where one is drawn.
+"""Figures as PNG bytes. Import it only where one is drawn: Matplotlib loads slowly.
 
-Arrays come in, PNG bytes go out: nothing here reads a file, chooses a photo or computes a figure.
+Nothing here reads a file, chooses a photo or computes a figure.
 """
 
-from lightproof.plots.charts import Measured, accuracy_chart, compared
-from lightproof.plots.clouds import Patch, clouds, slices
-from lightproof.plots.curves import Line, det_chart, open_set_chart, rank_chart, roc_chart
+from lightproof.plots.canvas import png_of
+from lightproof.plots.charts import (
+    Line,
+    Measured,
+    accuracy_chart,
+    compared,
+    det_chart,
+    open_set_chart,
+    rank_chart,
+    roc_chart,
+)
 from lightproof.plots.heat_maps import accuracy_by_light, decision_maps, sweep_map
+from lightproof.plots.illustrations import DrawnPatch, clouds, examples, histograms, slices
 from lightproof.plots.lamp import draw_light
-from lightproof.plots.patch_overlay import explanation_figure
-from lightproof.plots.pictures import overlay_map, png_of
-from lightproof.plots.sheets import examples, histograms
+from lightproof.plots.patch_overlay import explanation_figure, overlay_map
 
 __all__ = [
+    "DrawnPatch",
     "Line",
     "Measured",
-    "Patch",
     "accuracy_by_light",
     "accuracy_chart",
     "clouds",

@@ -1,4 +1,4 @@
-"""What every figure shares: size, colors, how a face is shown, how a PNG is written."""
+"""What every figure shares: its size and colors, how a face is shown, how a PNG is written."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from lightproof.types import Array
 
 DPI: Final = 110
 
-# Okabe and Ito's colors, their pink darkened: told apart by everybody, and in print.
+# Okabe and Ito's colors, their pink darkened: distinct for color-blind eyes, and in print.
 BLUE: Final = "#0072b2"
 VERMILION: Final = "#d55e00"
 PALETTE: Final = (BLUE, VERMILION, "#009e73", "#882255", "#e69f00", "#56b4e9", "#4d4d4d")
@@ -23,7 +23,7 @@ GREY: Final = "#6e7781"
 FAINT: Final = "#d0d7de"
 
 GREY_STEP: Final = 5
-"""Grey values told apart in a picture; finer ones are noise that fills the file."""
+"""Grey values are rounded to multiples of it: finer steps are noise that fills the file."""
 
 SEQUENTIAL: Final = "viridis"
 """From dark to light, the same order in grey print."""
@@ -33,12 +33,12 @@ Box = tuple[float, float, float, float]
 
 
 def sheet(width: float, height: float) -> Figure:
-    """Return an empty white figure of so many pixels."""
+    """Return an empty white figure, its sides in pixels."""
     return Figure(figsize=(width / DPI, height / DPI), layout="constrained")
 
 
 def encoded(figure: Figure, dpi: int = DPI) -> bytes:
-    """Write a figure as PNG with a palette of colors: a third of the size, and no difference to the eye."""
+    """Write a figure as PNG with a palette of colors: a third of the size, and the eye sees no difference."""
     drawn = io.BytesIO()
     figure.savefig(drawn, dpi=dpi)
     pixels = np.asarray(Image.open(drawn).convert("RGB")).astype(np.uint16)
@@ -49,6 +49,14 @@ def encoded(figure: Figure, dpi: int = DPI) -> bytes:
     return small.getvalue()
 
 
+def png_of(image: Array, scale: int = 1) -> bytes:
+    """Encode a grey (h, w) or colour (h, w, 3) uint8 picture, enlarged pixel by pixel."""
+    large = np.repeat(np.repeat(image, scale, axis=0), scale, axis=1)
+    out = io.BytesIO()
+    Image.fromarray(large).save(out, "PNG")
+    return out.getvalue()
+
+
 def show_face(axes: Axes, image: Array, box: Box | None = None) -> None:
     """Show a grey uint8 picture as it is, and frame a part of it."""
     axes.imshow(image, cmap="gray", vmin=0, vmax=255, interpolation="antialiased")
@@ -57,8 +65,8 @@ def show_face(axes: Axes, image: Array, box: Box | None = None) -> None:
         height, width = np.shape(image)
         left, top, wide, high = box
         corner = (left * width - 0.5, top * height - 0.5)
-        axes.add_patch(Rectangle(corner, wide * width, high * height, fill=False, edgecolor="white", linewidth=3.2))
-        axes.add_patch(Rectangle(corner, wide * width, high * height, fill=False, edgecolor=VERMILION, linewidth=1.8))
+        for color, line in (("white", 3.2), (VERMILION, 1.8)):
+            axes.add_patch(Rectangle(corner, wide * width, high * height, fill=False, edgecolor=color, linewidth=line))
 
 
 def no_ticks(axes: Axes) -> None:

@@ -31,9 +31,8 @@ def accuracy_by_light(
     width = 1200 if columns > 1 else 700
     figure = sheet(width, 90 + rows * (width - 140) / columns * 0.64)
     grid = figure.subplots(rows, columns, squeeze=False, sharex=True, sharey=True)
-    # The poorest are drawn last: where two points touch, the failure is the one to see.
     for axes, (name, values) in zip(grid.flat, accuracies.items(), strict=False):
-        order = np.argsort(-np.asarray(values), kind="stable")
+        order = np.argsort(-np.asarray(values), kind="stable")  # the poorest are drawn last, on top
         _sky(axes, borders, azimuths, elevations)
         points = axes.scatter(
             azimuths[order], elevations[order], c=values[order], cmap=SEQUENTIAL, vmin=0, vmax=100,
@@ -42,9 +41,8 @@ def accuracy_by_light(
         axes.set_title(name, fontsize=10)
     for axes in grid.flat[len(accuracies) :]:
         axes.set_axis_off()
-    figure.supxlabel(
-        "azimuth of the light in degrees, as the camera sees it: positive on the left of the picture", fontsize=10
-    )
+    across = "azimuth of the light in degrees, as the camera sees it: positive on the left of the picture"
+    figure.supxlabel(across, fontsize=10)
     figure.supylabel("elevation in degrees", fontsize=10)
     figure.colorbar(points, ax=grid, label="named correctly, %", shrink=0.8, aspect=30, pad=0.01)
     return encoded(figure)
@@ -58,7 +56,7 @@ def decision_maps(maps: Mapping[str, Floats], face: Array | None = None) -> byte
     maps : dict of str to ndarray of shape (rows, columns)
         Percent, by subset.
     face : ndarray of shape (h, w), uint8, optional
-        A face to show first, so that one sees where the patches lie.
+        A face to show first, to see where the patches lie.
     """
     n = len(maps) + (face is not None)
     figure = sheet(min(1150, 90 + 215 * n), 300)
@@ -86,18 +84,16 @@ def sweep_map(
     column_label: str = "",
     span: tuple[float, float] | None = None,
 ) -> bytes:
-    """Draw a table as a heat map with the number in each cell; nan is a cell that was not run.
+    """Draw a table (rows, columns) as a heat map with the number in each cell; NaN is a cell that was not run.
 
     Parameters
     ----------
     values : ndarray of shape (rows, columns)
     rows, columns : sequence of str
         Names of the rows and of the columns.
-    title : str
-    row_label, column_label : str
-        What the names are.
+    title, row_label, column_label : str
     span : (float, float), optional
-        The values of the first and the last color, for maps that are to be compared; those of the table if not given.
+        The values of the first and the last color, to compare maps; those of the table if not given.
     """
     known = values[np.isfinite(values)]
     low, high = span or ((float(known.min()), float(known.max())) if known.size else (0.0, 1.0))

@@ -10,30 +10,30 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.patches import Circle
 
-from lightproof.imaging.lighting import Diagnosis
+from lightproof.imaging.lighting import Diagnosis, toward
 from lightproof.plots.canvas import FAINT, GREY, encoded, no_ticks, sheet, show_face
 from lightproof.types import Array, Floats
 
 LAMP: Final = "#e69f00"
 
 FRONTAL: Final = 15.0
-"""Degrees from the camera up to which a light has no side to stand on."""
+"""Degrees: a light nearer to the camera has no side on which a lamp could stand."""
 
 FILL: Final = 0.06
-"""Light that reaches the dark side of the ball, so that one sees it is round."""
+"""Light on the dark side of the ball, so that it looks round."""
 
 
 def draw_light(face: Array, diagnosis: Diagnosis) -> bytes:
-    """Draw a face, the lamp on a ring around it, and beside it what was found in few words.
+    """Draw a face with the lamp on a ring around it, and the figures of its light beside it.
 
-    The lamp stands where it does in the picture. It is hollow when it is behind the face. A light at the camera has no
-    lamp, the whole ring shines; one that could not be found has none of both.
+    The lamp is hollow when the light comes from behind the face. The whole ring shines when it comes from the camera.
+    Nothing shines when the direction is unknown.
 
     Parameters
     ----------
     face : ndarray of shape (h, w), uint8
     diagnosis : Diagnosis
-        What :func:`lightproof.imaging.lighting.diagnose` found on it.
+        Of the face, by :func:`lightproof.imaging.lighting.diagnose`.
     """
     figure = sheet(860, 500)
     picture, beside = figure.subplots(1, 2, width_ratios=(10, 9))
@@ -43,71 +43,68 @@ def draw_light(face: Array, diagnosis: Diagnosis) -> bytes:
     ring = 0.66 * math.hypot(height, width)
     picture.set_xlim(middle[0] - 1.2 * ring, middle[0] + 1.2 * ring)
     picture.set_ylim(middle[1] + 1.2 * ring, middle[1] - 1.2 * ring)
-    _draw_lamp(picture, diagnosis, middle, ring)
-    _draw_figures(beside, diagnosis)
+    light = _toward(diagnosis)
+    _draw_lamp(picture, light, middle, ring)
+    _draw_figures(beside, diagnosis, light)
     figure.suptitle(textwrap.fill(diagnosis.hint, 84), fontsize=12)
     return encoded(figure)
 
 
 def _toward(diagnosis: Diagnosis) -> Floats | None:
-    """Unit vector to the light: right in the picture, up, to the camera; None where nobody knows."""
+    """Unit vector to the light: right in the picture, up, to the camera; None if the direction is unknown."""
     if diagnosis.azimuth is None or diagnosis.elevation is None:
         return None
-    azimuth, elevation = math.radians(diagnosis.azimuth), math.radians(diagnosis.elevation)
-    level = math.cos(elevation)
-    # A positive azimuth is the left of the picture.
-    return np.array([-math.sin(azimuth) * level, math.sin(elevation), math.cos(azimuth) * level])
+    light: Floats = toward(np.array([[diagnosis.azimuth, diagnosis.elevation]]))[0] * (-1, 1, 1)
+    return light
 
 
-def _draw_lamp(axes: Axes, diagnosis: Diagnosis, middle: Floats, ring: float) -> None:
-    toward = _toward(diagnosis)
-    frontal = toward is not None and toward[2] >= math.cos(math.radians(FRONTAL))
+def _draw_lamp(axes: Axes, light: Floats | None, middle: Floats, ring: float) -> None:
+    frontal = light is not None and light[2] >= math.cos(math.radians(FRONTAL))
     color, line = (LAMP, 4.0) if frontal else (FAINT, 1.2)
     axes.add_patch(Circle(_xy(middle), ring, fill=False, edgecolor=color, linewidth=line))
-    if toward is None or frontal:
+    if light is None or frontal:
         return
-    way = np.array([toward[0], -toward[1]]) / math.hypot(toward[0], toward[1])  # rows of a picture grow downward
-    lamp, bulb = middle + ring * way, 0.075 * ring
+    side = np.array([light[0], -light[1]]) / math.hypot(light[0], light[1])  # rows of a picture grow downward
+    lamp, bulb = middle + ring * side, 0.075 * ring
     for turn in np.arange(0, 2 * math.pi, math.pi / 4):
         ray = np.array([math.cos(turn), math.sin(turn)])
         axes.plot(*zip(lamp + 1.35 * bulb * ray, lamp + 1.9 * bulb * ray, strict=True), color=LAMP, linewidth=2)
-    inner = "white" if toward[2] < 0 else LAMP
+    inner = "white" if light[2] < 0 else LAMP
     axes.add_patch(Circle(_xy(lamp), bulb, facecolor=inner, edgecolor=LAMP, linewidth=2.5, zorder=3))
-    # The arrow ends inside the face by a little, wherever it comes in.
-    rim = 0.9 * float(np.min((middle + 0.5) / np.maximum(np.abs(way), 1e-9)))
+    # The arrow ends a little inside the face.
+    rim = 0.9 * float(np.min((middle + 0.5) / np.maximum(np.abs(side), 1e-9)))
     style = {"arrowstyle": "-|>,head_length=0.7,head_width=0.35", "color": LAMP, "linewidth": 3}
-    axes.annotate("", xy=_xy(middle + rim * way), xytext=_xy(lamp - 2.2 * bulb * way), arrowprops=style)
+    axes.annotate("", xy=_xy(middle + rim * side), xytext=_xy(lamp - 2.2 * bulb * side), arrowprops=style)
 
 
 def _xy(point: Floats) -> tuple[float, float]:
     return float(point[0]), float(point[1])
 
 
-def _draw_figures(axes: Axes, diagnosis: Diagnosis) -> None:
+def _draw_figures(axes: Axes, diagnosis: Diagnosis, light: Floats | None) -> None:
     no_ticks(axes)
     axes.set_xlim(0, 1)
     axes.set_ylim(0, 1)
-    toward = _toward(diagnosis)
-    if toward is not None:
+    if light is not None:
         ball = axes.inset_axes((0.0, 0.58, 0.4, 0.4))
-        ball.imshow(_ball(toward), interpolation="antialiased")
+        ball.imshow(_ball(light), interpolation="antialiased")
         ball.set_axis_off()
         ball.add_patch(Circle((79.5, 79.5), 78, fill=False, edgecolor=FAINT, linewidth=1))
-    axes.text(0.46, 0.78, _where(diagnosis), fontsize=11, va="center", linespacing=1.5)
+    axes.text(0.46, 0.78, _direction(diagnosis), fontsize=11, va="center", linespacing=1.5)
     for i, (name, value) in enumerate(_lines(diagnosis)):
         axes.text(0.0, 0.49 - 0.072 * i, name, fontsize=10, color=GREY)
         axes.text(0.46, 0.49 - 0.072 * i, value, fontsize=10)
 
 
-def _where(diagnosis: Diagnosis) -> str:
+def _direction(diagnosis: Diagnosis) -> str:
     if diagnosis.azimuth is None or diagnosis.elevation is None:
         return "the light\ncannot be read"
     front = diagnosis.side == "front"
     words = ["the front" if front else f"the {diagnosis.side} of the picture"]
     words += ["behind"] if abs(diagnosis.azimuth) > 90 and not front else []
     words += [diagnosis.height] if diagnosis.height in ("above", "below") else []
-    where = textwrap.fill(f"light from {', '.join(words)}", 24)
-    return f"{where}\nazimuth {round(diagnosis.azimuth):+d}°\nelevation {round(diagnosis.elevation):+d}°"
+    direction = textwrap.fill(f"light from {', '.join(words)}", 24)
+    return f"{direction}\nazimuth {round(diagnosis.azimuth):+d}°\nelevation {round(diagnosis.elevation):+d}°"
 
 
 def _lines(diagnosis: Diagnosis) -> list[tuple[str, str]]:
@@ -120,16 +117,17 @@ def _lines(diagnosis: Diagnosis) -> list[tuple[str, str]]:
         ("black", f"{diagnosis.black_share:.0%}"),
         ("sharpness", f"{diagnosis.sharpness:.2f}"),
     ]
-    known = diagnosis.eye_distance is not None
-    return lines + ([("between the eyes", f"{diagnosis.eye_distance:.0f} pixels")] if known else [])
+    if diagnosis.eye_distance is not None:
+        lines.append(("between the eyes", f"{diagnosis.eye_distance:.0f} pixels"))
+    return lines
 
 
-def _ball(toward: Floats, side: int = 160) -> Floats:
-    """Matt ball under the light as colors with opacity, shape (side, side, 4)."""
+def _ball(light: Floats, side: int = 160) -> Floats:
+    """Draw a matt ball under the light: colors with opacity, shape (side, side, 4)."""
     x, y = np.meshgrid(np.linspace(-1.02, 1.02, side), np.linspace(1.02, -1.02, side))
     inside = x**2 + y**2
     z = np.sqrt(np.clip(1 - inside, 0, None))
-    light = FILL + (1 - FILL) * np.clip(toward[0] * x + toward[1] * y + toward[2] * z, 0, None)
+    grey = FILL + (1 - FILL) * np.clip(light[0] * x + light[1] * y + light[2] * z, 0, None)
     # Half a pixel of softness keeps the rim from looking like stairs.
     cover = np.clip((1 - np.sqrt(inside)) * side / 2, 0, 1)
-    return np.stack([np.sqrt(np.clip(light, 0, 1))] * 3 + [cover], axis=2)
+    return np.stack([np.sqrt(np.clip(grey, 0, 1))] * 3 + [cover], axis=2)

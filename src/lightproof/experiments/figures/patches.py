@@ -10,7 +10,7 @@ from lightproof.core.images import bring_to_size
 from lightproof.method.gradients import GRADIENTS
 from lightproof.method.patches import PatchGrid
 from lightproof.method.presets import PRESETS
-from lightproof.plots import Patch
+from lightproof.plots import DrawnPatch
 from lightproof.types import Array, Floats
 
 SIZE: Final[tuple[int, int]] = PRESETS["paper"]["size"]
@@ -65,7 +65,9 @@ def telling_patch(pixels: Floats, grid: PatchGrid, steepest: float = np.inf) -> 
     return int(np.argmax(gentle if gentle.max() >= 0 else area))
 
 
-def patch_relit(title: str, image: Array, alpha: float, ramp: tuple[float, float], grid: PatchGrid, k: int) -> Patch:
+def patch_relit(
+    title: str, image: Array, alpha: float, ramp: tuple[float, float], grid: PatchGrid, k: int
+) -> DrawnPatch:
     """Change the light of a photo and take patch k of the result."""
     # The photo is shown in its own size, where a pixel is a smaller part of the same ramp.
     fine = (ramp[0] * grid.width / image.shape[1], ramp[1] * grid.height / image.shape[0])
@@ -73,12 +75,12 @@ def patch_relit(title: str, image: Array, alpha: float, ramp: tuple[float, float
     return patch_of(title, shown, relit(seen(image), alpha, ramp), grid, k)
 
 
-def patch_of(title: str, image: Array, pixels: Floats, grid: PatchGrid, k: int) -> Patch:
+def patch_of(title: str, image: Array, pixels: Floats, grid: PatchGrid, k: int) -> DrawnPatch:
     """Take patch k of a photo to be drawn; ``pixels`` is the photo as :func:`seen`."""
     top, left = grid.corners[k].tolist()
     box = (left / grid.width, top / grid.height, grid.cell / grid.width, grid.cell / grid.height)
     cut = grid.gather(pixels[None, None])[0, k].reshape(grid.cell, grid.cell)
-    return Patch(title, image, box, grey(cut), patch_clouds(pixels, grid)[k])
+    return DrawnPatch(title, image, box, grey(cut), patch_clouds(pixels, grid)[k])
 
 
 def seen(image: Array) -> Floats:

@@ -1,20 +1,69 @@
-"""Gradients of a patch as a cloud of points, and the cloud cut into slices."""
+"""The paper's illustrations: faces under several lights, and the gradients of a patch as a cloud of points."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from matplotlib.axes import Axes
 
 from lightproof.method.transform import directions, discrete_cdt
-from lightproof.plots.canvas import BLUE, FAINT, GREY, PALETTE, Box, encoded, no_ticks, quiet, sheet, show_face
+from lightproof.plots.canvas import (
+    BLUE,
+    FAINT,
+    GREY,
+    PALETTE,
+    VERMILION,
+    Box,
+    encoded,
+    no_ticks,
+    quiet,
+    sheet,
+    show_face,
+)
 from lightproof.types import Array, Floats
 
 
+def histograms(photos: Mapping[str, Array]) -> bytes:
+    """Draw photos (by their titles) side by side, and below each the histogram of its grey values."""
+    figure = sheet(1100, 430)
+    grid = figure.subplots(2, len(photos), squeeze=False, height_ratios=(3, 2))
+    for column, (title, image) in enumerate(photos.items()):
+        face, below = grid[:, column]
+        show_face(face, image)
+        face.set_title(title, fontsize=10)
+        counts, edges = np.histogram(image, bins=64, range=(0, 256))
+        below.stairs(100 * counts / np.size(image), edges, fill=True, color=BLUE)
+        mean = float(np.mean(image))
+        below.axvline(mean, color=VERMILION, linewidth=1.6)
+        below.set_title(f"mean {mean:.0f}", color=VERMILION, fontsize=9)
+        below.set_xlim(0, 256)
+        below.set_xticks([0, 128, 255])
+        below.set_xlabel("grey value", fontsize=9)
+        quiet(below)
+    grid[1, 0].set_ylabel("% of the pixels", fontsize=9)
+    return encoded(figure)
+
+
+def examples(rows: Mapping[str, Sequence[Array | None]]) -> bytes:
+    """Draw rows of photos, all of one length, the name of each row beside it; None leaves a gap."""
+    columns = len(next(iter(rows.values())))
+    shapes = [np.shape(image) for row in rows.values() for image in row if image is not None]
+    width = min(150.0, 850 / columns)
+    figure = sheet(100 + width * columns, width * max(height / across for height, across in shapes) * len(rows) + 20)
+    grid = figure.subplots(len(rows), columns, squeeze=False)
+    for line, (name, images) in zip(grid, rows.items(), strict=True):
+        for axes, image in zip(line, images, strict=True):
+            no_ticks(axes)
+            if image is not None:
+                show_face(axes, image)
+        line[0].set_ylabel(name, rotation="horizontal", ha="right", va="center", fontsize=11, labelpad=8)
+    return encoded(figure)
+
+
 @dataclass(frozen=True, eq=False)
-class Patch:
+class DrawnPatch:
     """A patch of a face and its gradients.
 
     Attributes
@@ -35,16 +84,16 @@ class Patch:
     cloud: Floats
 
 
-def clouds(patches: Sequence[Patch], before: Floats | None = None, stretched: bool = False) -> bytes:
+def clouds(patches: Sequence[DrawnPatch], before: Floats | None = None, stretched: bool = False) -> bytes:
     """Draw patches side by side: the face, the patch enlarged, the cloud of its gradients.
 
     Parameters
     ----------
-    patches : sequence of Patch
+    patches : sequence of DrawnPatch
     before : ndarray of shape (N, 2), optional
         A cloud drawn in grey behind all others, to compare with.
     stretched : bool
-        Whether each enlarged patch has its own black and white; in hard light there would be nothing to see.
+        Whether each enlarged patch is stretched from black to white; in hard light there is nothing to see otherwise.
     """
     figure = sheet(min(1100, 60 + 210 * len(patches)), 640)
     grid = figure.subplots(3, len(patches), squeeze=False, height_ratios=(5, 3, 5))
@@ -66,12 +115,12 @@ def clouds(patches: Sequence[Patch], before: Floats | None = None, stretched: bo
     return encoded(figure)
 
 
-def slices(patch: Patch, rows: int, columns: int, angles: Floats) -> bytes:
-    """Draw how a patch becomes a vector: the face cut into patches, a cloud, its projections, these sorted.
+def slices(patch: DrawnPatch, rows: int, columns: int, angles: Floats) -> bytes:
+    """Draw how a patch becomes a vector: the face cut into patches, a cloud, its projections, and these sorted.
 
     Parameters
     ----------
-    patch : Patch
+    patch : DrawnPatch
     rows, columns : int
         Patches from top to bottom and from left to right.
     angles : ndarray of shape (m,)
@@ -83,8 +132,8 @@ def slices(patch: Patch, rows: int, columns: int, angles: Floats) -> bytes:
     _rule(face, np.shape(patch.face), rows, columns)
     reach = _reach(patch.cloud)
     _plane(plane, reach)
-    for j, way in enumerate(directions(angles)):
-        plane.plot(*np.outer(way, [-reach, reach]), color=_color(j), linewidth=1.6, zorder=1)
+    for j, direction in enumerate(directions(angles)):
+        plane.plot(*np.outer(direction, [-reach, reach]), color=_color(j), linewidth=1.6, zorder=1)
     shown = min(1, len(angles) - 1)  # lines to every direction would hide each other
     _drop(plane, patch.cloud, directions(angles)[shown], _color(shown))
     plane.plot(*patch.cloud.T, "o", color="black", markersize=4.5, zorder=3)
@@ -113,9 +162,9 @@ def _scatter(axes: Axes, cloud: Floats, color: str, alpha: float) -> None:
     axes.plot(*cloud.T, "o", color=color, alpha=alpha, markersize=4, markeredgewidth=0)
 
 
-def _drop(axes: Axes, cloud: Floats, way: Floats, color: str) -> None:
-    """Draw a line from each point to where it lands on a direction."""
-    feet = np.outer(cloud @ way, way)
+def _drop(axes: Axes, cloud: Floats, direction: Floats, color: str) -> None:
+    """Draw a line from each point to its projection on a direction."""
+    feet = np.outer(cloud @ direction, direction)
     for point, foot in zip(cloud, feet, strict=True):
         axes.plot(*zip(point, foot, strict=True), ":", color=color, linewidth=1.1, zorder=2)
     axes.plot(*feet.T, "o", color=color, markersize=4, zorder=2)
@@ -150,7 +199,7 @@ def _reach(cloud: Floats) -> float:
 
 
 def _plane(axes: Axes, reach: float) -> None:
-    """Prepare a plane of gradients; downward is down, so that an arrow points where it does in the picture."""
+    """Prepare a plane of gradients; downward is down, as in the picture."""
     axes.set_xlim(-reach, reach)
     axes.set_ylim(reach, -reach)
     axes.set_box_aspect(1)

@@ -8,7 +8,7 @@ import pytest
 from lightproof.metrics import roc
 from lightproof.plots import Line, det_chart, open_set_chart, rank_chart, roc_chart
 from lightproof.plots.canvas import BLUE, VERMILION
-from lightproof.plots.curves import SIZE
+from lightproof.plots.charts import SIZE
 from tests.plots.test_plots import count_of, decoded
 
 
