@@ -20,7 +20,7 @@ from PIL import Image, ImageFile
 
 from lightproof.errors import BadImage, TooManyPixels
 from lightproof.imaging import decode
-from lightproof.imaging.decode import files, guards, pnm, read_grey, read_raw_grey
+from lightproof.imaging.decode import files, format_guards, pnm, read_grey, read_raw_grey
 from tests.hostile import interlaced_png, sound_files, write_hostile_files
 
 STEPS = np.arange(48, dtype=np.uint8).reshape(6, 8) * 5
@@ -295,7 +295,7 @@ def test_spoiled_notes_of_the_camera_do_not_spoil_the_picture(kind, note):
 def test_notes_of_the_camera_beyond_the_limit_are_not_unpacked():
     note = Image.Exif()
     note[274] = 3
-    for surplus, expected in ((0, STEPS[::-1, ::-1]), (guards.MOST_NOTES, STEPS)):
+    for surplus, expected in ((0, STEPS[::-1, ::-1]), (format_guards.MOST_NOTES, STEPS)):
         assert_array_equal(read_grey(saved(STEPS, "PNG", exif=note.tobytes() + bytes(surplus))), expected)
 
 
@@ -501,15 +501,15 @@ def test_a_file_beyond_the_limit_of_bytes_is_not_read(tmp_path, monkeypatch):
 @pytest.mark.parametrize("kind", ["PNG", "JPEG", "WEBP", "TIFF", "BMP", "GIF", "PPM"])
 def test_a_picture_beyond_the_limit_of_pixels_is_not_unpacked(kind, monkeypatch):
     contents = saved(Image.fromarray(STEPS).convert("RGB"), kind)
-    monkeypatch.setattr(guards, "MOST_PIXELS", 48)
-    monkeypatch.setattr(guards, "MOST_SIDE", 8)
+    monkeypatch.setattr(format_guards, "MOST_PIXELS", 48)
+    monkeypatch.setattr(format_guards, "MOST_SIDE", 8)
     assert read_grey(contents).shape == (6, 8)
     monkeypatch.setattr(ImageFile.ImageFile, "load", None)
     if kind == "WEBP":  # Pillow makes room for its pixels as soon as it opens it
         monkeypatch.setattr(Image, "open", None)
     for most_pixels, most_side in ((47, 8), (48, 7)):
-        monkeypatch.setattr(guards, "MOST_PIXELS", most_pixels)
-        monkeypatch.setattr(guards, "MOST_SIDE", most_side)
+        monkeypatch.setattr(format_guards, "MOST_PIXELS", most_pixels)
+        monkeypatch.setattr(format_guards, "MOST_SIDE", most_side)
         legal = f"a picture of at most {most_pixels} pixels and {most_side} a side"
         with pytest.raises(BadImage, match=rf"must be {legal}; got 6 x 8\.$"):
             read_grey(contents)
@@ -519,7 +519,7 @@ def test_a_picture_beyond_the_limit_of_pixels_is_not_unpacked(kind, monkeypatch)
     "crumbs", [b"P5" + b" " * 5000, b"\xff\xd8\xff\xe0\0\2" + bytes(5000), b"GIF89a\1\0\1\0\0\0\0!\xfe" + b"\1a" * 5000]
 )
 def test_a_file_of_crumbs_is_given_up(crumbs, monkeypatch):
-    monkeypatch.setattr(guards, "_MOST_READS", 1000)
+    monkeypatch.setattr(format_guards, "_MOST_READS", 1000)
     assert_array_equal(read_grey(saved(STEPS, "PNG")), STEPS)
     with pytest.raises(BadImage, match=r"must be a readable image file; got too many tiny parts\.$"):
         read_grey(crumbs)

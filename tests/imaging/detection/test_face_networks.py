@@ -227,7 +227,7 @@ def test_finding_faces_writes_nothing_to_the_terminal(closed):
     """The engine greets whoever starts it, once a process, past everything that Python could catch."""
     before = "import os; os.close(2); " if closed else ""
     code = before + "import numpy as np; from lightproof.imaging.detection import find_faces; "
-    code += "find_faces(np.zeros((64, 64), np.uint8)); from lightproof.imaging.detection import networks; "
-    code += "assert networks._OWN.interpreters; print('done')"
+    code += "find_faces(np.zeros((64, 64), np.uint8)); from lightproof.imaging.detection import face_networks; "
+    code += "assert face_networks._OWN.interpreters; print('done')"
     result = subprocess.run([sys.executable, "-W", "error", "-c", code], capture_output=True, text=True, check=False)
     assert (result.returncode, result.stdout, result.stderr) == (0, "done\n", "")

@@ -14,11 +14,13 @@ MOST_BYTES: Final = 64 * 2**20
 READABLE: Final = "a readable image file"
 """What a file must be where nothing better can be said."""
 
-_LONGEST_NAME: Final = 300
+_LONGEST_NAME: Final = 300  # letters
+
+_NO_WAITING: Final = getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_NOCTTY", 0)
 
 
 def contents_of(source: object, where: str | None, legal: str = READABLE) -> tuple[bytes, str]:
-    """Return what is in a file, and what to call it.
+    """Return the contents of a file, and what errors call it.
 
     Parameters
     ----------
@@ -37,7 +39,8 @@ def contents_of(source: object, where: str | None, legal: str = READABLE) -> tup
     """
     if isinstance(source, bytes):
         where = in_one_line(where or "the picture", _LONGEST_NAME)
-        _check_length(len(source), where)
+        if len(source) > MOST_BYTES:
+            raise _too_long(len(source), where)
         return source, where
     if not isinstance(source, str | os.PathLike):
         raise BadImage("`source`", "the path of an image file, or the bytes of one", f"a {type(source).__name__}")
@@ -54,18 +57,7 @@ def contents_of(source: object, where: str | None, legal: str = READABLE) -> tup
 
 
 def in_one_line(text: str, most: int = 120) -> str:
-    """Make one line of printable letters that is not too long; of a long path the end says most.
-
-    Parameters
-    ----------
-    text : str
-    most : int
-        Letters that are left, and three dots.
-
-    Returns
-    -------
-    str
-    """
+    """Make one printable line of at most ``most`` letters and three dots; of a long path the end says most."""
     if len(text) > most:
         text = f"{text[: most // 3]}...{text[-most // 3 * 2 :]}"
     if text.isprintable():
@@ -77,15 +69,10 @@ def _plain_file(path: str, where: str, legal: str) -> bytes:
     # Opening a pipe may wait for ever, and opening a device may set it in motion: so we look before we open, and once
     # more after it, because somebody may have exchanged the two in between.
     _check_plain(os.stat(path), where, legal)
-    with open(path, "rb", opener=_without_waiting) as file:
+    with open(path, "rb", opener=lambda path, flags: os.open(path, flags | _NO_WAITING)) as file:
         status = os.fstat(file.fileno())
         _check_plain(status, where, legal)
-        _check_length(status.st_size, where)
         return file.read(status.st_size)  # no more, even if the file has grown
-
-
-def _without_waiting(path: str, flags: int) -> int:
-    return os.open(path, flags | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_NOCTTY", 0))
 
 
 def _check_plain(status: os.stat_result, where: str, legal: str) -> None:
@@ -93,8 +80,9 @@ def _check_plain(status: os.stat_result, where: str, legal: str) -> None:
         raise BadImage(where, legal, "a folder")
     if not stat.S_ISREG(status.st_mode):
         raise BadImage(where, legal, "a pipe, a socket or a device")
+    if status.st_size > MOST_BYTES:
+        raise _too_long(status.st_size, where)
 
 
-def _check_length(length: int, where: str) -> None:
-    if length > MOST_BYTES:
-        raise BadImage(where, f"a file of at most {MOST_BYTES} bytes", f"{length}")
+def _too_long(length: int, where: str) -> BadImage:
+    return BadImage(where, f"a file of at most {MOST_BYTES} bytes", f"{length}")
