@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-
 import numpy as np
 import pytest
 from hypothesis import given
@@ -21,7 +19,7 @@ from lightproof.matching.scores import Scores
 
 @pytest.fixture(scope="module")
 def matcher():
-    return matcher_for(json.dumps(preset_settings("fast")))
+    return matcher_for(preset_settings("fast"))
 
 
 @given(

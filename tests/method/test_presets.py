@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import FrozenInstanceError, asdict
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -53,6 +55,17 @@ def room_of_a_person(recognizer, label):
 def test_robust_is_the_default(one_photo):
     assert FaceRecognizer().settings() == PRESETS["robust"]
     assert FaceRecognizer().fit(one_photo.images, one_photo.labels).settings_ == PRESETS["robust"]
+
+
+def test_a_preset_is_read_like_a_dict_and_cannot_be_changed():
+    fast = PRESETS["fast"]
+    assert dict(fast) == fast == asdict(fast)
+    assert fast["size"] == fast.size == (72, 63)
+    assert fast | {"cell": 8} == {**fast, "cell": 8} != fast
+    assert fast.get("placed_detail") is None
+    assert FaceRecognizer(**fast).settings() == FaceRecognizer("fast").settings() == fast
+    with pytest.raises(FrozenInstanceError):
+        fast.cell = 8
 
 
 def test_presets_set_the_same_settings():
@@ -366,7 +379,7 @@ def deformed_features(extractor, picture, name, size):
     """Return the features of a picture whose gradients went through I + size B, patch by patch."""
     cloud = extractor.grid_.gather(GRADIENTS["sobel"](picture))[0].swapaxes(-1, -2)
     moved = discrete_rcdt(cloud @ (np.eye(2) + size * DEFORMATIONS[name]).T, extractor.angles_)
-    detail = extractor.detail
+    detail = extractor.settings_.detail
     return flatten(moved if detail == "all" else moved @ cosines(extractor.grid_.n_points, detail).T)
 
 

@@ -8,8 +8,8 @@ from sklearn.base import BaseEstimator, TransformerMixin
 
 from lightproof.core.images import Images
 from lightproof.estimators.not_fitted import NotFitted
-from lightproof.method.presets import check_settings, plain
-from lightproof.method.rcdt import PatchRCDTExtractor, check_for
+from lightproof.method.presets import MethodSettings
+from lightproof.method.rcdt import PatchRCDTExtractor, check_for, shape_for
 from lightproof.types import Floats
 
 
@@ -90,14 +90,9 @@ class PatchRCDT(TransformerMixin, BaseEstimator, PatchRCDTExtractor):
         X : ndarray of shape (n, h, w) or list of ndarray of shape (h, w)
         y : ignored
         """
-        check_settings(type(self).__name__, self.get_params())
-        images = check_for(X, self.get_params())
-        return self.lay_grid(images[0].shape if self.size == "as-is" else self.size)
-
-    def lay_grid(self, shape: tuple[int, ...]) -> Self:
-        """Prepare for images that are brought to ``shape``."""
         # Parameters set after this wait for the next fit.
-        self.prepare(plain(self.get_params()), shape)
+        settings = MethodSettings.checked(type(self).__name__, self.get_params())
+        self.prepare(settings, shape_for(check_for(X, settings), settings))
         return self
 
     def transform(self, X: Images) -> Floats:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Self, TypeAlias
 
@@ -15,10 +16,10 @@ from lightproof.errors import BadLabels, BadModelFile, UnknownPerson
 from lightproof.estimators import model_file
 from lightproof.estimators.alignment_search import AlignmentSearch
 from lightproof.estimators.not_fitted import NotFitted
-from lightproof.estimators.patch_rcdt import PatchRCDT
 from lightproof.estimators.subspace_model import BLOCK, People, validated_components
 from lightproof.imaging.detection import File, pictures_of
-from lightproof.method.presets import FEATURE_SETTINGS, PRESETS, check_components, check_settings, plain
+from lightproof.method.presets import PRESETS, MethodSettings, check_components, check_settings, plain
+from lightproof.method.rcdt import PatchRCDTExtractor, check_for, shape_for
 from lightproof.method.subspaces import PatchSpans, SharedSpan
 from lightproof.types import Array, Floats
 
@@ -136,12 +137,14 @@ class FaceRecognizer(ClassifierMixin, BaseEstimator):
 
     def settings(self) -> dict[str, Any]:
         """Return every setting: the preset's value, or the override."""
+        return dict(self._settings())
+
+    def _settings(self) -> MethodSettings:
         own = {"preset": self.preset, "cropped": self.cropped, "random_state": self.random_state}
         check_settings(type(self).__name__, own)
         given = {name: getattr(self, name) for name in PRESETS[self.preset]}
         settings = PRESETS[self.preset] | {name: value for name, value in given.items() if value is not None}
-        check_settings(type(self).__name__, settings)
-        return plain(settings)
+        return MethodSettings.checked(type(self).__name__, settings)
 
     def fit(self, X: Pictures, y: Any) -> Self:
         """Enroll everybody in ``y``, and nobody else.
@@ -153,16 +156,17 @@ class FaceRecognizer(ClassifierMixin, BaseEstimator):
         y : sequence of length n
             Who is on each image; labels of any hashable type.
         """
-        settings = self.settings()
-        faces = pictures_of(X, self.cropped)
-        extractor = PatchRCDT(**{name: settings[name] for name in FEATURE_SETTINGS}).fit(faces)
-        images = extractor.check(faces)
+        settings = self._settings()
+        images = check_for(pictures_of(X, self.cropped), settings)
+        extractor = PatchRCDTExtractor(settings, shape_for(images, settings))
+        extractor.refuse_other_sizes(images)
         refuse_blank(images)
         labels = check_labels(y, len(images))
-        vectors = extractor.enrolled_vectors(images, settings["copies"], settings["deformations"])
+        vectors = extractor.enrolled_vectors(images, settings.copies, settings.deformations)
         shared = SharedSpan.of(extractor.translation_)
-        if settings["components"] == "validate":
-            settings["components"] = validated_components(vectors, labels, shared, settings, int(self.random_state))
+        if settings.components == "validate":
+            count = validated_components(vectors, labels, shared, settings, int(self.random_state))
+            settings = replace(settings, components=count)
         people = People.of(vectors, labels, shared, settings)
         _ = people.stack  # laid out now, so that the first answer is not the slow one
         self._extractor, self._params = extractor, plain(self.get_params())
@@ -184,8 +188,8 @@ class FaceRecognizer(ClassifierMixin, BaseEstimator):
             return self.fit(faces, [label] * len(check_images(faces)))
         checked = self._extractor.check(faces)
         refuse_blank(checked)
-        settings = self.settings_
-        vectors = self._extractor.enrolled_vectors(checked, settings["copies"], settings["deformations"])
+        settings = self._people.settings
+        vectors = self._extractor.enrolled_vectors(checked, settings.copies, settings.deformations)
         return self._adopt(self._people.adding(label, vectors))
 
     def forget(self, label: Hashable) -> Self:
@@ -304,7 +308,11 @@ class FaceRecognizer(ClassifierMixin, BaseEstimator):
         path : str or Path
         """
         people = self._known("save")
-        facts = {"params": self._params, "settings": people.settings, "shape": [self.grid_.height, self.grid_.width]}
+        facts = {
+            "params": self._params,
+            "settings": dict(people.settings),
+            "shape": [self.grid_.height, self.grid_.width],
+        }
         model_file.write(Path(path), facts, {label: (s.own, s.coordinates) for label, s in people.spans.items()})
 
     @classmethod
@@ -320,14 +328,15 @@ class FaceRecognizer(ClassifierMixin, BaseEstimator):
         try:
             recognizer = cls(**facts["params"])
             recognizer.settings()
-            settings = {name: facts["settings"][name] for name in PRESETS["authors"]}
-            check_settings(cls.__name__, settings)
-            check_components(cls.__name__, settings["components"])
+            settings = MethodSettings.checked(
+                cls.__name__, {name: facts["settings"][name] for name in PRESETS["authors"]}
+            )
+            check_components(cls.__name__, settings.components)
             # Before anything of that length is made: a header may ask for any number of angles.
-            numbers = settings["cell"] ** 2 if settings["detail"] == "all" else settings["detail"]
-            if any(own.shape[2] != settings["n_angles"] * numbers for own, _ in arrays.values()):
+            numbers = settings.detail if isinstance(settings.detail, int) else settings.cell**2
+            if any(own.shape[2] != settings.n_angles * numbers for own, _ in arrays.values()):
                 raise BadModelFile(path, "arrays of other patches than the settings ask for")
-            extractor = PatchRCDT(**{name: settings[name] for name in FEATURE_SETTINGS}).lay_grid(facts["shape"])
+            extractor = PatchRCDTExtractor(settings, facts["shape"])
         except BadModelFile:
             raise
         except (KeyError, TypeError, IndexError, ValueError) as problem:
@@ -337,7 +346,7 @@ class FaceRecognizer(ClassifierMixin, BaseEstimator):
             fits = own.shape[::2] == (extractor.grid_.n_patches, extractor.n_numbers)
             if not fits or coordinates.shape[2] != len(shared.vectors) + own.shape[1]:
                 raise BadModelFile(path, f"arrays of other patches than the settings ask for, for {label!r}")
-            kind = settings["dtype"] if settings["storage"] == "float" else settings["storage"]
+            kind = settings.dtype if settings.storage == "float" else settings.storage
             if own.dtype != np.dtype(kind):
                 raise BadModelFile(path, f"{own.dtype} numbers where the settings say {kind}")
         spans = {label: PatchSpans(own, coordinates, shared) for label, (own, coordinates) in arrays.items()}
@@ -346,9 +355,9 @@ class FaceRecognizer(ClassifierMixin, BaseEstimator):
 
     def _adopt(self, people: People) -> Self:
         """Take on a whole new state at once, so that an error before this line changes nothing."""
-        self._people, self.settings_, self.grid_ = people, people.settings, self._extractor.grid_
+        self._people, self.settings_, self.grid_ = people, dict(people.settings), self._extractor.grid_
         self.classes_ = label_array(list(people.spans))
-        self._search = AlignmentSearch(self._extractor) if self.settings_["search"] == "similarity" else None
+        self._search = AlignmentSearch(self._extractor) if people.settings.search == "similarity" else None
         return self
 
     def _known(self, wanted: str) -> People:

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
 
 from lightproof.core.labels import sort_labels, training_part
 from lightproof.method.aggregate import RELATIVE, contributions
+from lightproof.method.presets import MethodSettings
 from lightproof.method.spans import spans_alike, spans_in_turn
 from lightproof.method.subspace_bank import SubspaceStack, length_weights, relative_residuals, residuals, stack_spans
 from lightproof.method.subspaces import PatchSpans, SharedSpan
@@ -26,7 +27,7 @@ class People:
 
     Attributes
     ----------
-    settings : dict
+    settings : MethodSettings
         ``components``, ``span``, ``storage``, ``aggregate`` and ``weights`` are used here.
     shared : SharedSpan
         Of the translation vectors.
@@ -34,12 +35,12 @@ class People:
         In the order of the labels.
     """
 
-    settings: dict[str, Any]
+    settings: MethodSettings
     shared: SharedSpan
     spans: dict[Hashable, PatchSpans]
 
     @classmethod
-    def of(cls, vectors: Floats, labels: Sequence[Hashable], shared: SharedSpan, settings: dict[str, Any]) -> Self:
+    def of(cls, vectors: Floats, labels: Sequence[Hashable], shared: SharedSpan, settings: MethodSettings) -> Self:
         """Span everybody's photos; ``vectors`` has shape (n, copies, K, D), ``labels`` length n."""
         photos: dict[Hashable, list[int]] = {}
         for i, label in enumerate(labels):
@@ -51,12 +52,14 @@ class People:
     @cached_property
     def stack(self) -> SubspaceStack:
         """Everybody's bases, laid out when first asked for."""
-        return stack_spans(list(self.spans.values()), self.settings["components"], self.settings["span"])
+        components = self.settings.components
+        assert not isinstance(components, str)  # :func:`validated_components` chose the number
+        return stack_spans(list(self.spans.values()), components, self.settings.span)
 
     @cached_property
     def weights(self) -> Floats | None:
         """What each patch of each person counts, shape (K, C); None if all count alike."""
-        return length_weights(list(self.spans.values())) if self.settings["weights"] == "length" else None
+        return length_weights(list(self.spans.values())) if self.settings.weights == "length" else None
 
     def adding(self, label: Hashable, vectors: Floats) -> Self:
         """Add photos of one person, new or known; ``vectors`` has shape (L, copies, K, D)."""
@@ -77,22 +80,22 @@ class People:
 
     def distances(self, vectors: Floats) -> Floats:
         """Distance of each patch to everybody, as the rule that sums them takes it, (n, K, D) -> (K, n, C)."""
-        measured = relative_residuals if self.settings["aggregate"] in RELATIVE else residuals
+        measured = relative_residuals if self.settings.aggregate in RELATIVE else residuals
         return measured(vectors, self.stack)
 
     def contributions(self, distances: Floats) -> Floats:
         """What each patch adds to the decision, shape (K, n, C)."""
-        added = contributions(distances, self.settings["aggregate"])
+        added = contributions(distances, self.settings.aggregate)
         return added if self.weights is None else _weighed(added, self.weights[:, None, :])
 
     def contributions_of(self, person: int, distances: Floats) -> Floats:
         """What each patch adds for one person alone, by a rule that needs no others, shape (K,)."""
-        added = contributions(distances, self.settings["aggregate"])
+        added = contributions(distances, self.settings.aggregate)
         return added if self.weights is None else _weighed(added, self.weights[:, person])
 
 
 def validated_components(
-    vectors: Floats, labels: Sequence[Hashable], shared: SharedSpan, settings: dict[str, Any], seed: int
+    vectors: Floats, labels: Sequence[Hashable], shared: SharedSpan, settings: MethodSettings, seed: int
 ) -> int:
     """Choose the paper's number of components: the smallest that names most of the photos held back.
 
@@ -102,7 +105,7 @@ def validated_components(
         The photos themselves first, then their copies.
     labels : sequence of length n
     shared : SharedSpan
-    settings : dict
+    settings : MethodSettings
         ``components`` is what is being chosen.
     seed : int
         Of the split.
@@ -119,7 +122,7 @@ def validated_components(
     truth = np.array([place[label] for label in labels])[~training]
     best, chosen = -1.0, 1
     for count in range(1, max(int(spans.rank.max()) for spans in people.spans.values()) + 1):
-        fewer = replace(people, settings=settings | {"components": count})
+        fewer = replace(people, settings=replace(settings, components=count))
         accuracy = float(np.mean(fewer.nearest(vectors[~training, 0]) == truth))
         if accuracy > best:
             best, chosen = accuracy, count
@@ -143,7 +146,7 @@ def _side_by_side(vectors: Floats) -> Floats:
     return vectors.reshape(-1, *vectors.shape[2:]).transpose(1, 0, 2)
 
 
-def _span(samples: Floats, shared: SharedSpan, settings: dict[str, Any]) -> PatchSpans:
+def _span(samples: Floats, shared: SharedSpan, settings: MethodSettings) -> PatchSpans:
     return spans_alike([samples], shared, settings)[0]
 
 

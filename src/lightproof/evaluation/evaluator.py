@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Final, Protocol
@@ -164,7 +163,7 @@ def _of_draws(
 ) -> Evaluation:
     names, people = np.unique(faces.labels, return_inverse=True)
     drawn = make_draws(people, photos, draws, seed)
-    matcher = matcher_for(json.dumps(preset_settings(preset)))
+    matcher = matcher_for(preset_settings(preset))
     templates = list(dict.fromkeys(enrolled for draw in drawn for enrolled in draw.enrolled))
     evidence = compare_drawn(matcher, faces.images, templates, progress)
     columns = {enrolled: i for i, enrolled in enumerate(templates)}

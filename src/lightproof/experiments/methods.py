@@ -75,7 +75,7 @@ PAPER_PRESETS: Final = ("authors", "paper")
 
 def _ours(name: str, title: str, preset: str, **settings: Any) -> Method:
     """Our own method, on pictures brought to size the way its preset does it."""
-    size, smoothing = PRESETS[preset]["size"], PRESETS[preset]["smoothing"]
+    size, smoothing = PRESETS[preset].shape, PRESETS[preset].smoothing
     return Method(name, title, "ours", FaceRecognizer, {"preset": preset, **settings}, size, smoothing)
 
 

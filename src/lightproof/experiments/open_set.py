@@ -17,7 +17,6 @@ from lightproof.datasets.protocols import has_even_number, has_odd_number
 from lightproof.errors import BadLabels
 from lightproof.experiments.plan import YALE_EVERY_LIGHT
 from lightproof.gallery.calibrate import Calibration, calibrated, relit_copies
-from lightproof.gallery.template_codec import written
 from lightproof.matching.calibration import ImpostorModel, normalized_scores
 from lightproof.matching.light_penalty import mutual_agreement
 from lightproof.matching.matcher import Matcher, matcher_for, preset_settings
@@ -114,7 +113,7 @@ class _Trial(NamedTuple):
 
 def matcher_of_preset(preset: str) -> Matcher:
     """Return what the galleries of a preset compare with."""
-    return matcher_for(written(preset_settings(preset)))
+    return matcher_for(preset_settings(preset))
 
 
 def run_open_set(

@@ -166,7 +166,7 @@ def _kept_face(photo: NewPhoto) -> Array | None:
 def _asked_of_templates(matcher: Matcher, photos: Sequence[NewPhoto], gallery: str) -> ProbeSet:
     templates = [decode(photo.template, matcher, gallery) for photo in photos]
     views = zip(*(template.spans for template in templates), strict=True)
-    own = [np.stack([spans.directions[:, 0] for spans in view]).astype(matcher.settings["dtype"]) for view in views]
+    own = [np.stack([spans.directions[:, 0] for spans in view]).astype(matcher.settings.dtype) for view in views]
     lights = np.array([light_of(photo.light, gallery) or (np.nan, np.nan) for photo in photos])
     return ProbeSet(own, lights, 1)
 

@@ -8,19 +8,20 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from os import PathLike
-from typing import Any, NamedTuple, TypeAlias
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
 from lightproof.core.images import check_images, refuse_blank, to_bytes
 from lightproof.errors import BadGallery, BadImage, MissingExtra, UserError
 from lightproof.gallery.store import Change, NewPhoto, Refusal, View
-from lightproof.gallery.template_codec import decode, encode, parameters_of, written
+from lightproof.gallery.template_codec import decode, encode, parameters_of
 from lightproof.imaging.decode import contents_of, in_one_line
 from lightproof.imaging.detection import FACE_SIZE, File, Portrait, read_portrait
 from lightproof.imaging.detection.face_networks import DETECTOR
 from lightproof.matching.matcher import Matcher, matcher_for
 from lightproof.matching.templates import Template
+from lightproof.method.presets import GallerySettings
 from lightproof.types import Array
 
 Photo: TypeAlias = File | Array
@@ -31,7 +32,7 @@ Photo: TypeAlias = File | Array
 class EnrollmentConfig:
     """How photos are taken: under which settings, as faces or as photographs, and whether the faces are kept."""
 
-    settings: str
+    settings: GallerySettings
     cropped: bool = False
     keep: bool = False
 
@@ -43,7 +44,7 @@ class EnrollmentConfig:
     @cached_property
     def parameters(self) -> str:
         """The parameters of the templates."""
-        return parameters_of(json.loads(self.settings))
+        return parameters_of(self.settings)
 
     @property
     def looking(self) -> str:
@@ -272,8 +273,3 @@ def joined(people: Sequence[Sequence[bytes]], config: EnrollmentConfig, place: s
     """
     decoded = [[decode(template, config.matcher, place) for template in own] for own in people]
     return [encode(span) for span in config.matcher.joined_people(decoded)]
-
-
-def enrollment_config(settings: dict[str, Any], cropped: bool = False, keep: bool = False) -> EnrollmentConfig:
-    """Make a way of settings."""
-    return EnrollmentConfig(written(settings), cropped, keep)

@@ -5,16 +5,16 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from os import PathLike
-from typing import Any, Final
+from typing import Final
 
 from lightproof.core.progress import Progress
 from lightproof.errors import BadGallery, UserError
-from lightproof.gallery.enrollment import EnrollmentConfig, Face, enrollment_config, join_again, photos_of
+from lightproof.gallery.enrollment import EnrollmentConfig, Face, join_again, photos_of
 from lightproof.gallery.store import Change, Store
 from lightproof.gallery.template_codec import parameters_of, written
 from lightproof.imaging.decode import read_grey
 from lightproof.matching.matcher import preset_settings
-from lightproof.method.presets import GALLERIES
+from lightproof.method.presets import GALLERIES, GallerySettings
 
 UNFINISHED: Final = "one that nobody has finished making"
 
@@ -43,7 +43,7 @@ def _write_preset(change: Change, preset: str) -> None:
     change.set_fact("preset", preset)
 
 
-def read_facts(store: Store, preset: str | None, keep: bool | None) -> tuple[dict[str, Any], bool]:
+def read_facts(store: Store, preset: str | None, keep: bool | None) -> tuple[GallerySettings, bool]:
     """Read what a gallery is; refuse what was asked for otherwise.
 
     Parameters
@@ -56,13 +56,13 @@ def read_facts(store: Store, preset: str | None, keep: bool | None) -> tuple[dic
 
     Returns
     -------
-    settings : dict
+    settings : GallerySettings
     keep : bool
     """
     facts = store.facts()
     settings, kept = _settings(facts, store.place), facts.get("keep") == "yes"
-    if preset is not None and written(preset_settings(preset)) != written(settings):
-        own = preset_of(written(settings)) or "other settings"
+    if preset is not None and preset_settings(preset) != settings:
+        own = preset_of(settings) or "other settings"
         raise BadGallery(store.place, f"one made with {own!r}, not {preset!r} (see: lightproof rebuild)")
     if keep is not None and keep != kept:
         raise BadGallery(store.place, f"one that {'keeps' if kept else 'does not keep'} photos")
@@ -85,7 +85,7 @@ def rebuild(change: Change, preset: str | None, progress: Progress) -> int:
     preset = preset or facts.get("preset")
     if preset not in GALLERIES:
         raise BadGallery(change.place, "one that does not say its preset (see: lightproof rebuild --preset)")
-    config = enrollment_config(preset_settings(preset), keep=True)
+    config = EnrollmentConfig(preset_settings(preset), keep=True)
     faceless = sum(not photo.has_face for photo in change.photos())
     if faceless:
         lacking = f"one where the faces of {faceless} photos were not kept; enroll them again, in a new one"
@@ -101,21 +101,20 @@ def rebuild(change: Change, preset: str | None, progress: Progress) -> int:
     return count
 
 
-def preset_of(settings: str) -> str | None:
-    """Return the name of settings as they are written, if they have one."""
-    return next((name for name, each in GALLERIES.items() if written(each) == settings), None)
+def preset_of(settings: GallerySettings) -> str | None:
+    """Return the name of settings, if they have one."""
+    return next((name for name, each in GALLERIES.items() if each == settings), None)
 
 
-def _settings(facts: Mapping[str, str], place: str) -> dict[str, Any]:
+def _settings(facts: Mapping[str, str], place: str) -> GallerySettings:
     try:
-        settings: dict[str, Any] = json.loads(facts["settings"])
+        settings = json.loads(facts["settings"])
         settings["size"] = tuple(settings["size"])
         if facts.get("parameters") != parameters_of(settings):
             raise BadGallery(place, "templates of another version (see: lightproof rebuild)")
-        # Settings that no gallery can have are refused here, not by whoever asks first.
-        _ = EnrollmentConfig(written(settings)).matcher
+        # Settings that no gallery can have are refused here, not at the first question.
+        return GallerySettings.checked("Gallery", settings)
     except BadGallery:
         raise
     except (KeyError, TypeError, ValueError, RecursionError, UserError):
         raise BadGallery(place, "settings that cannot be read (see: lightproof rebuild)") from None
-    return settings

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Self
+from typing import Self
 
 from lightproof.errors import BadParameter, UnknownPerson
 from lightproof.gallery import decision, lifecycle
@@ -14,7 +14,6 @@ from lightproof.gallery.enrollment import (
     Face,
     Photo,
     called,
-    enrollment_config,
     extract_face,
     light_of,
 )
@@ -25,6 +24,7 @@ from lightproof.matching.calibration import check_far
 from lightproof.matching.explanation import Explanation, explain
 from lightproof.matching.matcher import FACES, Matcher, ProbeSet
 from lightproof.matching.templates import TemplateSet
+from lightproof.method.presets import GallerySettings
 from lightproof.types import Array, is_whole
 
 
@@ -35,15 +35,15 @@ class GalleryReader:
     ----------
     store : Store
         What is kept.
-    settings : dict
+    settings : GallerySettings
         What the templates are made with.
     keep : bool
         Whether faces are kept.
     """
 
-    def __init__(self, store: Store, settings: dict[str, Any], keep: bool) -> None:
+    def __init__(self, store: Store, settings: GallerySettings, keep: bool) -> None:
         self._store = store
-        self._way = enrollment_config(settings, keep=keep)
+        self._way = EnrollmentConfig(settings, keep=keep)
         self._register = PeopleIndex(store, self._way)
         self._known: tuple[int, Calibration] | None = None
 

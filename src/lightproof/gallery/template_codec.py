@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import struct
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
 
 import numpy as np
@@ -27,12 +27,12 @@ HEAD: Final = 12
 """Bytes before the directions of a view: three numbers for their shape."""
 
 
-def written(settings: dict[str, Any]) -> str:
+def written(settings: Mapping[str, Any]) -> str:
     """Write settings down, the same ones always alike."""
-    return json.dumps(settings, sort_keys=True)
+    return json.dumps(dict(settings), sort_keys=True)
 
 
-def parameters_of(settings: dict[str, Any]) -> str:
+def parameters_of(settings: Mapping[str, Any]) -> str:
     """Sum up all that decides a template."""
     return hashlib.sha256(f"{RECIPE} {written(settings)}".encode()).hexdigest()
 
@@ -84,7 +84,7 @@ def _decode_alike(written: Sequence[bytes], matcher: Matcher, place: str) -> Ite
         heads = rows[:, start : start + HEAD]
         K, r, D = heads[0].copy().view("<u4").tolist() if heads.shape[1] == HEAD else (0, 0, 0)
         end = start + HEAD + K * r * (D + 2)
-        legal = (n_patches, view.n_numbers) == (K, D) and 0 < r <= layout.settings["components"]
+        legal = (n_patches, view.n_numbers) == (K, D) and 0 < r <= int(layout.settings.components)
         if not legal or end > rows.shape[1] or (heads != heads[0]).any():
             raise BadGallery(place, f"a damaged template of {rows.shape[1]} bytes")
         views.append(_decode_spans(rows[:, start + HEAD : end], (K, r, D), layout.shared, place))

@@ -11,13 +11,14 @@ The numbers were chosen on the people of Extended Yale B with odd numbers; docs/
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Final, TypeAlias
+from typing import Final, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from lightproof.core.jit import compiled
 from lightproof.matching.templates import Template, TemplateSet
+from lightproof.method.presets import GallerySettings
 from lightproof.types import Array, Floats, Ints
 
 Counts: TypeAlias = NDArray[np.uint16]
@@ -39,8 +40,7 @@ class BinaryEncoder:
 
     Parameters
     ----------
-    settings : dict
-        Of a gallery.
+    settings : GallerySettings
     cohort : TemplateSet
         The rendered people: they tell what is usual.
 
@@ -50,7 +50,7 @@ class BinaryEncoder:
         Words of a code that are looked at first, and all of them.
     """
 
-    def __init__(self, settings: dict[str, Any], cohort: TemplateSet) -> None:
+    def __init__(self, settings: GallerySettings, cohort: TemplateSet) -> None:
         numbers = _numbers(settings)
         views = zip(*(template.spans for template in cohort.templates.values()), strict=True)
         self._usual = [np.mean([spans.directions[:, 0] for spans in view], axis=0) for view in views]
@@ -82,11 +82,11 @@ class BinaryEncoder:
         return codes
 
 
-def _numbers(settings: dict[str, Any]) -> list[tuple[Ints, Ints]]:
+def _numbers(settings: GallerySettings) -> list[tuple[Ints, Ints]]:
     """For each view, which numbers of a patch are looked at first, and which later."""
-    waves, down = settings["detail"], settings["placed_detail"]
+    waves, down = int(settings.detail), settings.placed_detail
     # As flatten and plane_cosines order them.
-    projections, differences = np.arange(settings["n_angles"]) * waves, np.arange(2) * ((down + 1) ** 2 - 1)
+    projections, differences = np.arange(settings.n_angles) * waves, np.arange(2) * ((down + 1) ** 2 - 1)
     sorted_ones = [projections + i for i in range(min(waves, 2))]
     placed_ones = [differences + i * (down + 1) - 1 for i in range(1, min(down, 2) + 1)]
     return [(ones[0], np.concatenate([differences[:0], *ones[1:]])) for ones in (sorted_ones, placed_ones)]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -34,7 +33,7 @@ from lightproof.matching.scores import (
 )
 from lightproof.matching.templates import Template, TemplateSet, ViewSpec
 from lightproof.method.dct import PatchDCT
-from lightproof.method.presets import FEATURE_SETTINGS, GALLERIES, check_settings, plain
+from lightproof.method.presets import GALLERIES, GallerySettings
 from lightproof.method.quantization import compact_spans
 from lightproof.method.rcdt import BLOCK, PatchRCDTExtractor
 from lightproof.method.spans import spans_of_samples
@@ -103,7 +102,7 @@ class Matcher:
 
     Parameters
     ----------
-    settings : dict
+    settings : GallerySettings or mapping
         Every setting of a gallery, such as those in :data:`lightproof.method.presets.GALLERIES`.
 
     Attributes
@@ -112,18 +111,15 @@ class Matcher:
         Faces whose templates are made at a time.
     """
 
-    def __init__(self, settings: dict[str, Any]) -> None:
-        _check_suited(settings)
-        self.settings = plain(settings)
-        self.together = max(1, PIXELS // math.prod(self.settings["size"]))
-        self.extractor = PatchRCDTExtractor(
-            {name: self.settings[name] for name in FEATURE_SETTINGS}, self.settings["size"]
-        )
+    def __init__(self, settings: Mapping[str, Any]) -> None:
+        self.settings = GallerySettings.checked("Matcher", settings)
+        self.together = max(1, PIXELS // math.prod(self.settings.shape))
+        self.extractor = PatchRCDTExtractor(self.settings, self.settings.shape)
         self.views: tuple[PatchRCDTExtractor | PatchDCT, ...] = (
             self.extractor,
             PatchDCT(self.settings, self.extractor.grid_),
         )
-        placed = self.settings | {"components": self.settings["placed_components"]}
+        placed = replace(self.settings, components=self.settings.placed_components)
         # What a constant gradient adds is in nobody's span: the cosines have left it out.
         nothing = [SharedSpan.of(np.zeros((0, view.n_numbers))) for view in self.views]
         self.view_specs: tuple[ViewSpec, ...] = (ViewSpec(self.settings, nothing[0]), ViewSpec(placed, nothing[1]))
@@ -149,10 +145,10 @@ class Matcher:
 
     def _spans(self, images: Images) -> Iterable[tuple[PatchSpans, ...]]:
         """Span a few faces, each alone with its copies, in every view."""
-        fields = self.extractor.gradients(with_copies(self.extractor.unlit(images), self.settings["copies"]))
+        fields = self.extractor.gradients(with_copies(self.extractor.unlit(images), self.settings.copies))
         return zip(
             *(
-                compact_spans(view.samples(fields), layout.settings["components"], layout.shared)
+                compact_spans(view.samples(fields), int(layout.settings.components), layout.shared)
                 for view, layout in zip(self.views, self.view_specs, strict=True)
             ),
             strict=True,
@@ -184,7 +180,7 @@ class Matcher:
             # Of many photos one each will do: they differ more among each other than from their copies.
             each = max(1, TOGETHER // len(own))
             together = np.concatenate([template.spans[i].samples(each) for template in own], axis=1)
-            samples.append(together.astype(self.settings["dtype"]))
+            samples.append(together.astype(self.settings.dtype))
         settings, shared = self.view_specs[i]
         return spans_of_samples(samples, shared, settings)
 
@@ -291,23 +287,12 @@ class Matcher:
         return self._described(pictures)
 
 
-def _check_suited(settings: dict[str, Any]) -> None:
-    """Refuse settings that no gallery can have."""
-    whole = GALLERIES["robust"]
-    if settings.keys() != whole.keys():
-        raise BadParameter("Matcher", "settings", f"a dict of {', '.join(whole)}", ", ".join(settings))
-    for name in ("aggregate", "storage", "deformations"):
-        if settings[name] != whole[name]:
-            raise BadParameter("Matcher", name, repr(whole[name]), settings[name])
-    check_settings("Matcher", settings)
-
-
 def _told(light: Floats) -> tuple[tuple[float, float], ...]:
     azimuth, elevation = map(float, light)
     return () if math.isnan(azimuth) else ((azimuth, elevation),)
 
 
-def preset_settings(preset: str) -> dict[str, Any]:
+def preset_settings(preset: str) -> GallerySettings:
     """Return the settings of a preset that a gallery can use."""
     if preset not in GALLERIES:
         raise BadParameter("Gallery", "preset", f"one of {', '.join(map(repr, GALLERIES))}", preset)
@@ -315,7 +300,6 @@ def preset_settings(preset: str) -> dict[str, Any]:
 
 
 @lru_cache(maxsize=4)
-def matcher_for(settings: str) -> Matcher:
-    """Return the matcher for settings written as JSON; it is made once, for the rendered people cost some time."""
-    read = json.loads(settings)
-    return Matcher(read | {"size": tuple(read["size"])})
+def matcher_for(settings: GallerySettings) -> Matcher:
+    """Return the matcher for some settings; it is made once, for the rendered people cost some time."""
+    return Matcher(settings)

@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, Final, NamedTuple, Self
+from typing import Final, NamedTuple, Self
 
 import numpy as np
 
 from lightproof.core.labels import sampling_key, sort_labels
 from lightproof.core.processes import in_threads
 from lightproof.matching.kernels import Blocks, lay_out, side_by_side
+from lightproof.method.presets import GallerySettings
 from lightproof.method.subspace_bank import length_weights
 from lightproof.method.subspaces import PatchSpans, SharedSpan
 from lightproof.types import Array, Floats, Ints
@@ -45,7 +46,7 @@ class Template:
 class ViewSpec(NamedTuple):
     """How the spans of one view are compared: its settings, and what is in everybody's span."""
 
-    settings: dict[str, Any]
+    settings: GallerySettings
     shared: SharedSpan
 
 
@@ -109,7 +110,7 @@ class TemplateSet:
     def _side(self, view: int) -> ViewBank:
         spans = [template.spans[view] for template in self.templates.values()]
         own = _side_by_side(spans)
-        weighed = self.view_specs[view].settings["weights"] == "length" and spans
+        weighed = self.view_specs[view].settings.weights == "length" and spans
         # One row will do where there is nobody to be weighed.
         weights = length_weights(spans) if weighed else np.ones((max(own.shape[1], 1), len(own)), np.float32)
         return ViewBank(lay_out(own), weights)

@@ -8,12 +8,11 @@ gradients and adds a constant, which the cosines leave out; so it only scales th
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from lightproof.method.gradients import GRADIENTS
 from lightproof.method.patches import PatchGrid
+from lightproof.method.presets import GallerySettings
 from lightproof.method.transform import plane_cosines
 from lightproof.types import Floats
 
@@ -23,16 +22,16 @@ class PatchDCT:
 
     Parameters
     ----------
-    settings : dict
-        Of a gallery: ``cell``, ``gradient``, ``dtype`` and ``placed_detail`` are used.
+    settings : GallerySettings
+        ``cell``, ``gradient``, ``dtype`` and ``placed_detail`` are used.
     grid : PatchGrid
         Of the patches.
     """
 
-    def __init__(self, settings: dict[str, Any], grid: PatchGrid) -> None:
+    def __init__(self, settings: GallerySettings, grid: PatchGrid) -> None:
         self._grid = grid
-        self._gradients = GRADIENTS[settings["gradient"]]
-        self._cosines = plane_cosines(settings["cell"], settings["placed_detail"]).astype(settings["dtype"])
+        self._gradients = GRADIENTS[settings.gradient]
+        self._cosines = plane_cosines(settings.cell, settings.placed_detail).astype(settings.dtype)
 
     @property
     def n_numbers(self) -> int:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
-from typing import Any, Final
+from collections.abc import Callable, Collection, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, Final, Self
 
 import numpy as np
 
@@ -18,99 +19,126 @@ from lightproof.method.transform import ANGLE_SCHEMES
 from lightproof.method.warps import COPIES
 from lightproof.types import is_whole
 
-PRESETS: Final[dict[str, dict[str, Any]]] = {
+
+@dataclass(frozen=True, eq=False)
+class MethodSettings(Mapping[str, Any]):
+    """Every setting of the method, see :class:`lightproof.FaceRecognizer`; the defaults are what the paper's text says.
+
+    It reads like a dict too: ``settings["cell"]``, ``**settings`` and ``settings | {"cell": 8}``, which gives a dict.
+    """
+
+    size: tuple[int, int] | str = (64, 64)
+    smoothing: str = "float"
+    light: str = "none"
+    gradient: str = "sobel"
+    cell: int = 4
+    overlap: int = 1
+    n_angles: int = 4
+    angle_scheme: str = "uniform"
+    detail: int | str = "all"
+    span: str = "kept"
+    components: float | str = 0.99
+    copies: str = "none"
+    deformations: str = "none"
+    aggregate: str = "sum"
+    weights: str = "equal"
+    search: str = "none"
+    storage: str = "float"
+    dtype: str = "float32"
+
+    @classmethod
+    def checked(cls, owner: str, values: Mapping[str, Any]) -> Self:
+        """Make settings of values that :func:`check_settings` accepts; NumPy scalars become Python's own."""
+        check_settings(owner, values)
+        return cls(**plain(values))
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Rows and columns that images are brought to, where the images do not decide them."""
+        if isinstance(self.size, str):
+            raise TypeError("the images decide their size: size='as-is'")
+        return self.size
+
+    def __getitem__(self, name: str) -> Any:
+        if name not in self.__dataclass_fields__:
+            raise KeyError(name)
+        return getattr(self, name)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.__dataclass_fields__)
+
+    def __len__(self) -> int:
+        return len(self.__dataclass_fields__)
+
+    def __hash__(self) -> int:
+        return hash(tuple(self.values()))
+
+    def __or__(self, changes: Mapping[str, Any]) -> dict[str, Any]:
+        return {**self, **changes}
+
+
+@dataclass(frozen=True, eq=False)
+class GallerySettings(MethodSettings):
+    """What a gallery compares by: beside the sorted projections, where in a patch the gradients lie.
+
+    See :mod:`lightproof.method.dct`. With both, patches that overlap bring next to nothing more; and a gallery does not
+    search.
+    """
+
+    placed_detail: int = 3
+    placed_components: int = 4
+
+    @classmethod
+    def checked(cls, owner: str, values: Mapping[str, Any]) -> Self:
+        """Make settings of values that a gallery can have: all of them, and some of them fixed."""
+        names = cls.__dataclass_fields__
+        if values.keys() != names.keys():
+            raise BadParameter(owner, "settings", f"a dict of {', '.join(names)}", ", ".join(values))
+        for name, only in (("aggregate", "bounded"), ("storage", "int8"), ("deformations", "none")):
+            if values[name] != only:
+                raise BadParameter(owner, name, repr(only), values[name])
+        if values["size"] == "as-is":
+            raise BadParameter(owner, "size", "(rows, columns)", "as-is")
+        return super().checked(owner, values)
+
+
+PRESETS: Final[dict[str, MethodSettings]] = {
     # The most accurate: beyond the paper, chosen on half of the people; docs/beyond.md shows every step.
-    "robust": {
-        "size": (96, 84),
-        "smoothing": "float",
-        "light": "tan-triggs",
-        "gradient": "sobel",
-        "cell": 6,
-        "overlap": 3,
-        "n_angles": 4,
-        "angle_scheme": "uniform",
-        "detail": 5,
-        "span": "kept",
-        "components": 3,
-        "copies": "cross",
-        "deformations": "none",
-        "aggregate": "bounded",
-        "weights": "length",
-        "search": "similarity",
-        "storage": "int8",
-        "dtype": "float32",
-    },
+    "robust": MethodSettings(
+        size=(96, 84),
+        light="tan-triggs",
+        cell=6,
+        overlap=3,
+        detail=5,
+        components=3,
+        copies="cross",
+        aggregate="bounded",
+        weights="length",
+        search="similarity",
+        storage="int8",
+    ),
     # Much cheaper, for aligned faces.
-    "fast": {
-        "size": (72, 63),
-        "smoothing": "float",
-        "light": "tan-triggs",
-        "gradient": "sobel",
-        "cell": 4,
-        "overlap": 1,
-        "n_angles": 3,
-        "angle_scheme": "uniform",
-        "detail": 3,
-        "span": "kept",
-        "components": 2,
-        "copies": "cross",
-        "deformations": "none",
-        "aggregate": "bounded",
-        "weights": "length",
-        "search": "none",
-        "storage": "int8",
-        "dtype": "float32",
-    },
+    "fast": MethodSettings(
+        size=(72, 63),
+        light="tan-triggs",
+        n_angles=3,
+        detail=3,
+        components=2,
+        copies="cross",
+        aggregate="bounded",
+        weights="length",
+        storage="int8",
+    ),
     # What the released code does from one photo a person; from several it keeps 0.8 of the singular values.
-    "authors": {
-        "size": (64, 64),
-        "smoothing": "float",
-        "light": "none",
-        "gradient": "sobel",
-        "cell": 4,
-        "overlap": 1,
-        "n_angles": 4,
-        "angle_scheme": "authors",
-        "detail": "all",
-        "span": "joint",
-        "components": 0.99,
-        "copies": "none",
-        "deformations": "none",
-        "aggregate": "normalized",
-        "weights": "equal",
-        "search": "none",
-        "storage": "float",
-        "dtype": "float32",
-    },
+    "authors": MethodSettings(angle_scheme="authors", span="joint", aggregate="normalized"),
     # What the text says.
-    "paper": {
-        "size": (64, 64),
-        "smoothing": "float",
-        "light": "none",
-        "gradient": "sobel",
-        "cell": 4,
-        "overlap": 1,
-        "n_angles": 4,
-        "angle_scheme": "uniform",
-        "detail": "all",
-        "span": "kept",
-        "components": 0.99,
-        "copies": "none",
-        "deformations": "none",
-        "aggregate": "sum",
-        "weights": "equal",
-        "search": "none",
-        "storage": "float",
-        "dtype": "float32",
-    },
+    "paper": MethodSettings(),
 }
 
-GALLERIES: Final[dict[str, dict[str, Any]]] = {
-    "robust": PRESETS["robust"] | {"overlap": 0, "search": "none", "placed_detail": 3, "placed_components": 4},
-    "fast": PRESETS["fast"] | {"overlap": 0, "placed_detail": 2, "placed_components": 2},
+GALLERIES: Final[dict[str, GallerySettings]] = {
+    "robust": GallerySettings(**PRESETS["robust"] | {"overlap": 0, "search": "none"}),
+    "fast": GallerySettings(**PRESETS["fast"] | {"overlap": 0, "placed_detail": 2, "placed_components": 2}),
 }
-"""What a gallery compares by: a preset, and beside its sorted projections where in the patches the gradients lie, see
-:mod:`lightproof.method.dct`. With both, patches that overlap bring next to nothing more; and a gallery does not search."""
 
 WEIGHTS: Final = ("equal", "length")
 
@@ -118,20 +146,15 @@ SEARCHES: Final = ("none", "similarity")
 
 STORAGES: Final = ("float", "int8")
 
-FEATURE_SETTINGS: Final = (
-    "size", "smoothing", "light", "gradient", "cell", "overlap", "n_angles", "angle_scheme", "detail", "dtype",
-)  # fmt: skip
-"""Those that shape the features; the others shape the subspaces and the decision."""
 
-
-def check_settings(owner: str, settings: dict[str, Any]) -> None:
+def check_settings(owner: str, settings: Mapping[str, Any]) -> None:
     """Refuse the first setting outside its legal values.
 
     Parameters
     ----------
     owner : str
         Class named in the message.
-    settings : dict
+    settings : mapping
         Some or all of the settings of a preset, and ``preset`` itself.
     """
     for name, value in settings.items():
@@ -147,7 +170,7 @@ def check_settings(owner: str, settings: dict[str, Any]) -> None:
     _check_together(owner, settings)
 
 
-def _check_together(owner: str, settings: dict[str, Any]) -> None:
+def _check_together(owner: str, settings: Mapping[str, Any]) -> None:
     """Refuse values that are legal alone but not side by side."""
     points = settings["cell"] ** 2 if "cell" in settings else 0
     detail = settings.get("detail", "all")
@@ -166,7 +189,7 @@ def _check_together(owner: str, settings: dict[str, Any]) -> None:
             raise BadParameter(owner, "storage", legal, settings["storage"])
 
 
-def plain(settings: dict[str, Any]) -> dict[str, Any]:
+def plain(settings: Mapping[str, Any]) -> dict[str, Any]:
     """Turn NumPy scalars into Python's own, so that a share is a float, a number an int, and JSON can hold both."""
 
     def value_of(value: Any) -> Any:

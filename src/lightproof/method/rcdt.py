@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 
@@ -13,6 +13,7 @@ from lightproof.method.deformations import DEFORMATIONS, tangents
 from lightproof.method.gradients import GRADIENTS
 from lightproof.method.illumination import LIGHTS
 from lightproof.method.patches import PatchGrid
+from lightproof.method.presets import MethodSettings
 from lightproof.method.sorting_network import PatchSorter
 from lightproof.method.transform import cosines, directions, flatten, project, projection_angles, translation_vectors
 from lightproof.method.warps import COPIES, with_copies
@@ -41,38 +42,38 @@ class PatchRCDTExtractor:
 
     Parameters
     ----------
-    settings : dict
-        What decides the features, already checked.
+    settings : MethodSettings
+        Already checked.
     shape : (int, int)
         Rows and columns that images are brought to.
 
     Attributes
     ----------
-    settings_ : dict
+    settings_ : MethodSettings
     grid_ : PatchGrid
     angles_ : ndarray of shape (m,)
     translation_ : ndarray of shape (2, m * N), or of length 0
         The translation vectors, flattened like a patch. The cosines leave nothing of them.
     """
 
-    settings_: dict[str, Any]
+    settings_: MethodSettings
     grid_: PatchGrid
     angles_: Floats
     translation_: Floats
     _cosines: Floats | None
     _sorters: dict[PatchGrid, PatchSorter]
 
-    def __init__(self, settings: dict[str, Any], shape: tuple[int, ...]) -> None:
+    def __init__(self, settings: MethodSettings, shape: tuple[int, ...]) -> None:
         self.prepare(settings, shape)
 
-    def prepare(self, settings: dict[str, Any], shape: tuple[int, ...]) -> None:
+    def prepare(self, settings: MethodSettings, shape: tuple[int, ...]) -> None:
         """Get ready for images that are brought to ``shape``."""
-        self.grid_ = PatchGrid(int(shape[0]), int(shape[1]), int(settings["cell"]), int(settings["overlap"]))
-        self.angles_ = projection_angles(settings["n_angles"], settings["angle_scheme"])
+        self.grid_ = PatchGrid(int(shape[0]), int(shape[1]), settings.cell, settings.overlap)
+        self.angles_ = projection_angles(settings.n_angles, settings.angle_scheme)
         self.translation_ = translation_vectors(self.angles_, self.grid_.n_points)
         self._cosines, self._sorters = None, {}
-        if settings["detail"] != "all":
-            self._cosines = cosines(self.grid_.n_points, settings["detail"]).astype(settings["dtype"])
+        if isinstance(settings.detail, int):
+            self._cosines = cosines(self.grid_.n_points, settings.detail).astype(settings.dtype)
             self.translation_ = np.zeros((0, len(self.angles_) * len(self._cosines)))
         self.settings_ = settings
 
@@ -93,7 +94,7 @@ class PatchRCDTExtractor:
         ndarray of shape (n, K, D)
         """
         images = self.check(X)
-        out = np.empty((len(images), self.grid_.n_patches, self.n_numbers), self.settings_["dtype"])
+        out = np.empty((len(images), self.grid_.n_patches, self.n_numbers), self.settings_.dtype)
         for start in range(0, len(images), BLOCK):
             self.vectors_of(images[start : start + BLOCK], out[start : start + BLOCK])
         return out
@@ -115,7 +116,7 @@ class PatchRCDTExtractor:
             The images themselves first.
         """
         count = 1 + len(COPIES[copies]) + len(SPANNED[deformations])
-        out = np.empty((len(images), count, self.grid_.n_patches, self.n_numbers), self.settings_["dtype"])
+        out = np.empty((len(images), count, self.grid_.n_patches, self.n_numbers), self.settings_.dtype)
         for start in range(0, len(images), BLOCK):
             some = slice(start, start + BLOCK)
             out[some] = self._enrolled(images[some], copies, SPANNED[deformations])
@@ -128,7 +129,7 @@ class PatchRCDTExtractor:
 
     def gradients(self, pictures: Floats) -> Floats:
         """Take the differences of what :meth:`unlit` made, (..., h, w) -> (..., 2, h, w)."""
-        return GRADIENTS[self.settings_["gradient"]](pictures)
+        return GRADIENTS[self.settings_.gradient](pictures)
 
     def samples(self, fields: Floats) -> Floats:
         """Compute the features of pictures and their copies by their :meth:`gradients`, patches last.
@@ -163,13 +164,17 @@ class PatchRCDTExtractor:
     def check(self, X: Images) -> Images:
         """Refuse what cannot be described; return the images, whose pixels are still as they came."""
         images = check_for(X, self.settings_)
-        if self.settings_["size"] == "as-is":
+        self.refuse_other_sizes(images)
+        return images
+
+    def refuse_other_sizes(self, images: Images) -> None:
+        """Refuse images that must not be resized and have another size."""
+        if self.settings_.size == "as-is":
             wanted = (self.grid_.height, self.grid_.width)
             for i, shape in enumerate([images.shape[1:]] if isinstance(images, np.ndarray) else map(np.shape, images)):
                 if shape != wanted:
                     legal = f"of the size seen in fit, {wanted[0]} x {wanted[1]}, because size='as-is'"
                     raise BadImage(f"X[{i}]", legal, f"{shape[0]} x {shape[1]}")
-        return images
 
     def vectors_of(self, images: Images, out: Floats | None = None) -> Floats:
         """Compute the features of checked images in one go, shape (n, K, D), and put them into ``out``."""
@@ -178,7 +183,7 @@ class PatchRCDTExtractor:
     def unlit(self, images: Images) -> Floats:
         """Bring checked images to size and take the light out of them, shape (n, h, w)."""
         settings, shape = self.settings_, (self.grid_.height, self.grid_.width)
-        return LIGHTS[settings["light"]](bring_to_size(images, shape, settings["dtype"], settings["smoothing"]))
+        return LIGHTS[settings.light](bring_to_size(images, shape, settings.dtype, settings.smoothing))
 
     def describe(self, pictures: Floats, grid: PatchGrid | None = None, out: Floats | None = None) -> Floats:
         """Compute the features of what :meth:`unlit` made, on the patches of any grid, shape (n, K, D)."""
@@ -218,6 +223,11 @@ class PatchRCDTExtractor:
         return self._sorters[grid]
 
 
-def check_for(X: Images, settings: dict[str, Any]) -> Images:
+def shape_for(images: Images, settings: MethodSettings) -> tuple[int, ...]:
+    """Return the rows and columns that checked images are brought to."""
+    return np.shape(images[0]) if isinstance(settings.size, str) else settings.size
+
+
+def check_for(X: Images, settings: MethodSettings) -> Images:
     """Refuse images that cannot be described under these settings."""
-    return check_images(X, settings["cell"], unit=settings["light"] != "none")
+    return check_images(X, settings.cell, unit=settings.light != "none")

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 
+from lightproof.method.presets import MethodSettings
 from lightproof.method.quantization import compact_spans
 from lightproof.method.subspaces import PatchSpans, SharedSpan, span_photos
 from lightproof.types import Floats
@@ -15,14 +16,14 @@ PEOPLE_PER_BLOCK: Final = 6
 """People spanned together: their numbers stay in the processor's cache."""
 
 
-def spans_of_samples(samples: Sequence[Floats], shared: SharedSpan, settings: dict[str, Any]) -> list[PatchSpans]:
+def spans_of_samples(samples: Sequence[Floats], shared: SharedSpan, settings: MethodSettings) -> list[PatchSpans]:
     """Span several people, each given by samples of shape (K, L, D)."""
     counts = [each.shape[1] for each in samples]
     return spans_in_turn(counts, lambda i: samples[i], shared, settings)
 
 
 def spans_in_turn(
-    counts: Sequence[int], samples: Callable[[int], Floats], shared: SharedSpan, settings: dict[str, Any]
+    counts: Sequence[int], samples: Callable[[int], Floats], shared: SharedSpan, settings: MethodSettings
 ) -> list[PatchSpans]:
     """Span everybody, a few at a time of those who have as many photos; ``samples`` gives those of one, (K, L, D)."""
     spans: dict[int, PatchSpans] = {}
@@ -34,9 +35,9 @@ def spans_in_turn(
     return [spans[i] for i in range(len(counts))]
 
 
-def spans_alike(samples: Sequence[Floats], shared: SharedSpan, settings: dict[str, Any]) -> list[PatchSpans]:
+def spans_alike(samples: Sequence[Floats], shared: SharedSpan, settings: MethodSettings) -> list[PatchSpans]:
     """Span a few people who have as many samples, (K, L, D) each."""
-    if settings["storage"] != "int8":
+    if settings.storage != "int8":
         return [span_photos(each, shared) for each in samples]
     patches_last = np.ascontiguousarray(np.stack(samples).transpose(0, 2, 3, 1))
-    return compact_spans(patches_last, settings["components"], shared)
+    return compact_spans(patches_last, int(settings.components), shared)

@@ -82,7 +82,7 @@ def _real_lights(titles: Sequence[str], images: Sequence[Array], source: str) ->
 
 
 def _slicing(image: Array, source: str) -> Picture:
-    grid = PatchGrid(*SIZE, PRESETS["paper"]["cell"])
+    grid = PatchGrid(*SIZE, PRESETS["paper"].cell)
     pixels = seen(image)
     patch = patch_of("", image, pixels, grid, telling_patch(pixels, grid))
     return Picture(
@@ -91,7 +91,7 @@ def _slicing(image: Array, source: str) -> Picture:
         "The gradients of a patch, in grey values per pixel, are projected on a few directions; sorted, the "
         "projections are the vector that is compared, the Discrete R-CDT. Drawn without the overlap of the patches. "
         f"Photo: {source}.",
-        slices(patch, grid.rows, grid.columns, projection_angles(PRESETS["paper"]["n_angles"])),
+        slices(patch, grid.rows, grid.columns, projection_angles(PRESETS["paper"].n_angles)),
     )
 
 

@@ -13,7 +13,7 @@ from lightproof.method.presets import PRESETS
 from lightproof.plots import DrawnPatch
 from lightproof.types import Array, Floats
 
-SIZE: Final[tuple[int, int]] = PRESETS["paper"]["size"]
+SIZE: Final = PRESETS["paper"].shape
 """Faces are brought to it before gradients are taken, as the recognizer does."""
 
 SLOPE: Final = 255 / 8
@@ -42,7 +42,7 @@ def relit(pixels: Floats, alpha: float = 1.0, ramp: tuple[float, float] = (0.0, 
 
 def patch_clouds(pixels: Floats, grid: PatchGrid) -> Floats:
     """Gradients of every patch in grey values per pixel, (h, w) -> (K, N, 2), x first."""
-    gradients = SLOPE * GRADIENTS[PRESETS["paper"]["gradient"]](pixels)
+    gradients = SLOPE * GRADIENTS[PRESETS["paper"].gradient](pixels)
     return np.swapaxes(grid.gather(gradients[None])[0], -1, -2)
 
 
