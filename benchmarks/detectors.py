@@ -31,7 +31,7 @@ from threadpoolctl import threadpool_limits
 
 from lightproof.datasets import FaceSet, load_yale_b
 from lightproof.datasets.protocols import yale_subset
-from lightproof.datasets.yale_eyes import YALE_EYES
+from lightproof.datasets.yale_b import YALE_EYES
 from lightproof.errors import MissingExtra
 from lightproof.experiments.end_to_end import FRAME, Search, eye_errors, set_into_frame
 from lightproof.imaging.decode import read_grey

@@ -10,7 +10,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from lightproof.datasets import make_relit_faces
 from lightproof.datasets.protocols import yale_test_2
-from lightproof.datasets.yale_eyes import YALE_EYES
+from lightproof.datasets.yale_b import YALE_EYES
 from lightproof.errors import MissingExtra
 from lightproof.estimators.baselines import pixel_neighbor
 from lightproof.estimators.recognizer import FaceRecognizer

@@ -11,27 +11,13 @@ A. Martinez, R. Benavente, "The AR Face Database", CVC Technical Report 24, 1998
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Final
-
-import numpy as np
-from numpy.typing import NDArray
+from typing import Final, NamedTuple
 
 from lightproof.datasets.face_set import FaceSet
-from lightproof.datasets.file_readers import (
-    Eyes,
-    Progress,
-    count,
-    crop_or_skip,
-    existing_folder,
-    files_below,
-    parse_eyes,
-    read_or_skip,
-    some,
-)
-from lightproof.datasets.protocols.ar import AR_GALLERY, AR_PROBES
+from lightproof.datasets.file_readers import Eyes, FolderReader, Image, Progress, count, files_below, parse_eyes
+from lightproof.datasets.protocols import AR_GALLERY, AR_PROBES
 from lightproof.errors import DatasetMissing
 from lightproof.imaging.decode import read_grey, read_raw_grey
 
@@ -55,22 +41,25 @@ _PHOTO = re.compile(rf"{_NAME}(?:\.(?P<ending>raw\.jpe?g|raw|bmp|ppm|pgm|jpe?g|p
 _EYES = re.compile(rf"{_NAME}(?:\.raw)?\.pos", re.IGNORECASE)
 
 
-@dataclass(frozen=True, order=True)
-class _Photo:
+class _ARPhoto(NamedTuple):
     person: str
     shot: int
     path: Path
+
+
+_EyeFiles = dict[tuple[str, int], list[Path]]
+"""By person and shot."""
 
 
 def load_ar(folder: str | Path, complete: bool = True, *, progress: Progress = iter) -> FaceSet:
     """Read the lit shots of the AR Face Database from disk.
 
     Warped photos are taken as they are. Larger ones are cropped by the eyes, see
-    :func:`lightproof.imaging.detection.align_by_eyes`. The byte order of ``.raw`` files is found out from the picture, see
+    :func:`lightproof.imaging.detection.align_by_eyes`. The picture itself tells the byte order of ``.raw`` files, see
     :func:`lightproof.imaging.decode.read_raw_grey`.
 
     ====================  =========================
-    photos a person       8 (shots 1, 14, 5, 6, 7, 18, 19, 20); other shots are not looked at
+    photos a person       8 (shots 1, 14, 5, 6, 7, 18, 19, 20); other shots are ignored
     warped set            100 people, 165 x 120
     originals             all people with these eight shots, 192 x 168
     light                 azimuths and elevations are NaN: only the side is known
@@ -94,42 +83,34 @@ def load_ar(folder: str | Path, complete: bool = True, *, progress: Progress = i
     FaceSet
         Ordered by person, "m-001" or "w-001" (women; some copies write F), then by shot.
     """
-    folder = existing_folder(folder, _LEGAL)
-    photos, eyes, skipped = _list_files(folder)
+    reader = FolderReader(folder, _LEGAL)
+    photos, eyes = _list_files(reader)
     if not photos:
-        raise DatasetMissing(folder, _LEGAL, "no photo of that name")
-    images = _read(folder, photos, eyes, skipped, progress)
-    kept = _of_whole_people(images, skipped)
-    people = sorted({photo.person for photo in kept})
+        raise DatasetMissing(reader.folder, _LEGAL, "no photo of that name")
+    images = _read(reader, photos, eyes, progress)
+    kept = _of_whole_people(reader, list(images))
+    n_people = len({photo.person for photo in kept})
     warped = any(image.shape == WARPED_SHAPE for image in images.values())
-    if len(people) < 2 or (warped and complete and len(people) != WARPED_PEOPLE):
-        raise DatasetMissing(folder, _LEGAL, _shortage(len(people), photos, skipped))
-    return FaceSet(
-        name="ar",
-        images=np.stack([images[photo] for photo in kept]),
-        labels=np.array([photo.person for photo in kept]),
-        azimuths=np.full(len(kept), np.nan),
-        elevations=np.full(len(kept), np.nan),
-        files=tuple(photo.path.relative_to(folder).as_posix() for photo in kept),
-        shots=tuple(str(photo.shot) for photo in kept),
-        skipped=tuple(skipped),
-    )
+    if n_people < 2 or (warped and complete and n_people != WARPED_PEOPLE):
+        everybody = len({photo.person for photo in photos})
+        got = f"{count(len(photos), 'photo')} of {count(everybody, 'person', 'people')}, "
+        raise reader.missing(got + f"{n_people} of them with all of shots {', '.join(map(str, SHOTS))}")
+    faces = {photo.path: images[photo] for photo in kept}
+    return reader.face_set("ar", faces, [photo.person for photo in kept], [str(photo.shot) for photo in kept])
 
 
-def _list_files(folder: Path) -> tuple[list[_Photo], dict[tuple[str, int], list[Path]], list[str]]:
-    """Find the photos of the eight shots, the eye files by person and shot, and what is neither."""
-    photos: list[_Photo] = []
-    eyes: dict[tuple[str, int], list[Path]] = {}
-    skipped: list[str] = []
-    for path in files_below(folder):
-        name = path.name
-        if match := _EYES.fullmatch(name):
+def _list_files(reader: FolderReader) -> tuple[list[_ARPhoto], _EyeFiles]:
+    """Find the photos of the eight shots and the eye files, and skip all other files."""
+    photos: list[_ARPhoto] = []
+    eyes: _EyeFiles = {}
+    for path in files_below(reader.folder):
+        if match := _EYES.fullmatch(path.name):
             eyes.setdefault((_person(match), int(match["shot"])), []).append(path)
-        elif not (match := _PHOTO.fullmatch(name)) or not 1 <= int(match["shot"]) <= 26:
-            skipped.append(f"{path.relative_to(folder).as_posix()}: not named like a photo of AR")
+        elif not (match := _PHOTO.fullmatch(path.name)) or not 1 <= int(match["shot"]) <= 26:
+            reader.skip(path, "not named like a photo of AR")
         elif int(match["shot"]) in SHOTS:
-            photos.append(_Photo(_person(match), int(match["shot"]), path))
-    return sorted(photos), eyes, skipped
+            photos.append(_ARPhoto(_person(match), int(match["shot"]), path))
+    return sorted(photos), eyes
 
 
 def _person(match: re.Match[str]) -> str:
@@ -137,78 +118,62 @@ def _person(match: re.Match[str]) -> str:
     return f"{'m' if match['sex'] in 'mM' else 'w'}-{int(match['id']):03d}"
 
 
-def _read(
-    folder: Path,
-    photos: list[_Photo],
-    eyes: dict[tuple[str, int], list[Path]],
-    skipped: list[str],
-    progress: Progress,
-) -> dict[_Photo, NDArray[np.uint8]]:
-    images: dict[_Photo, NDArray[np.uint8]] = {}
+def _read(reader: FolderReader, photos: list[_ARPhoto], eyes: _EyeFiles, progress: Progress) -> dict[_ARPhoto, Image]:
+    images: dict[_ARPhoto, Image] = {}
     first_of: dict[bool, str] = {}
     done: set[tuple[str, int]] = set()
     for i in progress(range(len(photos))):
-        photo = photos[i]
-        name = photo.path.relative_to(folder).as_posix()
-        if (photo.person, photo.shot) in done:
-            skipped.append(f"{name}, shot {photo.shot} of {photo.person}: a second file of the same shot")
+        person, shot, path = photos[i]
+        name = reader.name(path)
+        if (person, shot) in done:
+            reader.skip(f"{name}, shot {shot} of {person}", "a second file of the same shot")
             continue
-        raw = photo.path.suffix.lower() == ".raw"
-        reader = partial(read_raw_grey, height=RAW_SHAPE[0], width=RAW_SHAPE[1]) if raw else read_grey
-        image = read_or_skip(photo.path, name, skipped, reader)
+        raw = path.suffix.lower() == ".raw"
+        image = reader.read(path, partial(read_raw_grey, height=RAW_SHAPE[0], width=RAW_SHAPE[1]) if raw else read_grey)
         if image is None:
             continue
         warped = image.shape == WARPED_SHAPE
         first_of.setdefault(warped, name)
         if len(first_of) == 2:
             got = f"both: {first_of[True]} is warped, {first_of[False]} is not"
-            raise DatasetMissing(folder, f"one form of {_LEGAL}", got)
-        face = image if warped else _crop(image, photo, eyes, name, skipped)
+            raise DatasetMissing(reader.folder, f"one form of {_LEGAL}", got)
+        face = image if warped else _crop(reader, image, photos[i], eyes)
         if face is not None:
-            images[photo] = face
-            done.add((photo.person, photo.shot))
+            images[photos[i]] = face
+            done.add((person, shot))
     return images
 
 
-def _crop(
-    image: NDArray[np.uint8], photo: _Photo, eyes: dict[tuple[str, int], list[Path]], name: str, skipped: list[str]
-) -> NDArray[np.uint8] | None:
-    found = eyes.get((photo.person, photo.shot), [])
-    if not found:
-        skipped.append(f"{name}: without a .pos file for the eyes")
+def _crop(reader: FolderReader, image: Image, photo: _ARPhoto, eyes: _EyeFiles) -> Image | None:
+    files = eyes.get((photo.person, photo.shot), [])
+    if not files:
+        reader.skip(photo.path, "without a .pos file for the eyes")
         return None
-    beside = [path for path in found if path.parent == photo.path.parent]
-    place = _read_eyes((beside or found)[0], name, skipped)
-    return None if place is None else crop_or_skip(image, place, name, skipped)
+    beside = [path for path in files if path.parent == photo.path.parent]
+    positions = _read_eyes(reader, (beside or files)[0], photo.path)
+    return None if positions is None else reader.crop(image, positions, photo.path)
 
 
-def _read_eyes(path: Path, name: str, skipped: list[str]) -> Eyes | None:
+def _read_eyes(reader: FolderReader, path: Path, photo: Path) -> Eyes | None:
     try:
         words = path.read_text(encoding="latin-1").split()
     except OSError:
-        skipped.append(f"{name}: with a .pos file that cannot be read")
+        reader.skip(photo, "with a .pos file that cannot be read")
         return None
-    place = parse_eyes(words)
-    if place is None:
-        skipped.append(f"{name}: with a .pos file that is not one line 're_x re_y le_x le_y'")
-    return place
+    eyes = parse_eyes(words)
+    if eyes is None:
+        reader.skip(photo, "with a .pos file that is not one line 're_x re_y le_x le_y'")
+    return eyes
 
 
-def _of_whole_people(images: dict[_Photo, NDArray[np.uint8]], skipped: list[str]) -> list[_Photo]:
-    """Keep the people with all eight shots; list the others."""
+def _of_whole_people(reader: FolderReader, photos: list[_ARPhoto]) -> list[_ARPhoto]:
+    """Keep the people with all eight shots, and skip the others."""
     shots: dict[str, set[int]] = {}
-    for photo in images:
+    for photo in photos:
         shots.setdefault(photo.person, set()).add(photo.shot)
-    for person, there in shots.items():
-        missing = [str(shot) for shot in SHOTS if shot not in there]
+    for person, present in shots.items():
+        missing = [str(shot) for shot in SHOTS if shot not in present]
         if missing:
             which = f"{'shots' if missing[1:] else 'shot'} {', '.join(missing)}"
-            skipped.append(f"{person}, no {which}: without all eight shots")
-    return [photo for photo in images if len(shots[photo.person]) == len(SHOTS)]
-
-
-def _shortage(people: int, photos: list[_Photo], skipped: list[str]) -> str:
-    everybody = len({photo.person for photo in photos})
-    got = f"{count(len(photos), 'photo')} of {count(everybody, 'person', 'people')}, "
-    got += f"{people} of them with all of shots {', '.join(map(str, SHOTS))}"
-    return got + (f"; {len(skipped)} left out: {some(skipped, 3)}" if skipped else "")
+            reader.skip(f"{person}, no {which}", "without all eight shots")
+    return [photo for photo in photos if len(shots[photo.person]) == len(SHOTS)]

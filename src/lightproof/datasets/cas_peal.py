@@ -13,26 +13,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
-
-import numpy as np
-from numpy.typing import NDArray
+from typing import Final, NamedTuple
 
 from lightproof.datasets.face_set import FaceSet
-from lightproof.datasets.file_readers import (
-    Eyes,
-    Progress,
-    count,
-    crop_or_skip,
-    existing_folder,
-    files_below,
-    lines_of,
-    parse_eyes,
-    read_or_skip,
-    some,
-)
+from lightproof.datasets.file_readers import Eyes, FolderReader, Image, Progress, count, files_below, parse_eyes
 from lightproof.errors import BadParameter, DatasetMissing
 
 PEOPLE: Final = 233
@@ -67,8 +52,7 @@ _PHOTO = re.compile(
 )
 
 
-@dataclass(frozen=True)
-class _Photo:
+class _PealPhoto(NamedTuple):
     path: Path
     key: str
     person: str
@@ -95,7 +79,7 @@ def load_cas_peal(
     size                   192 x 168, see :func:`lightproof.imaging.detection.align_by_eyes`
     =====================  =========================
 
-    Where the official lists are there, they say which photos are meant; otherwise the folders do. Folders of copies in
+    The official lists say which photos are meant; without them, all photos of the folders are. Folders of copies in
     another format are read too (``NormalJPG``); the first folder in the order of names counts. The sign of the azimuth
     is that of the file name. Photos that cannot be read, have no eyes or are not in the list, and files that are not
     photos, are listed in ``skipped``. A list that cannot be read is refused.
@@ -119,32 +103,26 @@ def load_cas_peal(
         Ordered by person, the normal photo first, then by file name.
     """
     lamps = _checked_sources(sources)
-    frontal = _find_frontal(existing_folder(folder, _LEGAL))
-    root, skipped = frontal.parent, list[str]()
-    found, eyes = {}, dict[str, Eyes]()
+    reader = FolderReader(folder, _LEGAL)
+    frontal = _find_frontal(reader.folder)
+    reader.folder = frontal.parent
+    by_kind, eyes = {}, dict[str, Eyes]()
     for kind in LISTS:
-        found[kind] = _list_photos(frontal, kind, skipped)
-        eyes.update(_read_eyes(frontal, kind, skipped))
-    normal = _one_normal_each(found["Normal"], root, skipped)
-    lit = [photo for photo in found["Lighting"] if photo.source in lamps and photo.person in normal]
+        by_kind[kind] = _list_photos(reader, frontal, kind)
+        eyes.update(_read_eyes(reader, frontal, kind))
+    normal = _one_normal_each(reader, by_kind["Normal"])
+    lit = [photo for photo in by_kind["Lighting"] if photo.source in lamps and photo.person in normal]
     people = sorted({photo.person for photo in lit})
-    if len(people) < 2 or (complete and len(lamps) == 2 and not _all_there(people, lit, root)):
-        raise DatasetMissing(root, _LEGAL, _found(people, lit, skipped))
+    if len(people) < 2 or (complete and len(lamps) == 2 and not _complete(reader, people, lit)):
+        raise reader.missing(_counts(people, lit))
     photos = [photo for person in people for photo in [normal[person], *(p for p in lit if p.person == person)]]
-    images = _read(root, photos, eyes, skipped, progress)
-    kept = _of_whole_people([photo for photo in photos if photo.path in images], people, skipped)
+    images = _read(reader, photos, eyes, progress)
+    kept = _of_whole_people(reader, [photo for photo in photos if photo.path in images], people)
     if len({photo.person for photo in kept}) < 2:
-        raise DatasetMissing(root, _LEGAL, _found([], [], skipped))
-    return FaceSet(
-        name="cas-peal",
-        images=np.stack([images[photo.path] for photo in kept]),
-        labels=np.array([photo.person for photo in kept]),
-        azimuths=np.array([photo.azimuth for photo in kept]),
-        elevations=np.array([photo.elevation for photo in kept]),
-        files=tuple(photo.path.relative_to(root).as_posix() for photo in kept),
-        shots=tuple(photo.shot for photo in kept),
-        skipped=tuple(skipped),
-    )
+        raise reader.missing(_counts([], []))
+    faces = {photo.path: images[photo.path] for photo in kept}
+    labels, shots = [photo.person for photo in kept], [photo.shot for photo in kept]
+    return reader.face_set("cas-peal", faces, labels, shots, [(photo.azimuth, photo.elevation) for photo in kept])
 
 
 def _checked_sources(sources: Iterable[str]) -> set[str]:
@@ -159,52 +137,50 @@ def _checked_sources(sources: Iterable[str]) -> set[str]:
 
 def _find_frontal(folder: Path) -> Path:
     """Return the FRONTAL folder: this one, one in it, or one in the CAS-PEAL-R1 in it."""
-    for place in (folder, folder / "FRONTAL", folder / "CAS-PEAL-R1" / "FRONTAL"):
-        if all(_folders(place, kind) for kind in LISTS):
-            return place.absolute()
+    for frontal in (folder, folder / "FRONTAL", folder / "CAS-PEAL-R1" / "FRONTAL"):
+        if all(_folders(frontal, kind) for kind in LISTS):
+            return frontal.absolute()
     raise DatasetMissing(folder, _LEGAL, "no FRONTAL/Normal or no FRONTAL/Lighting")
 
 
 def _folders(frontal: Path, kind: str) -> list[Path]:
     """Return the folders of a kind; some copies are called NormalJPG and the like."""
-    there = sorted(frontal.iterdir()) if frontal.is_dir() else []
-    return [path for path in there if path.is_dir() and path.name.lower().startswith(kind.lower())]
+    inside = sorted(frontal.iterdir()) if frontal.is_dir() else []
+    return [path for path in inside if path.is_dir() and path.name.lower().startswith(kind.lower())]
 
 
-def _list_photos(frontal: Path, kind: str, skipped: list[str]) -> list[_Photo]:
-    """Find the photos of one kind in the first folder that has any, and say why everything else is left out."""
-    root = frontal.parent
-    wanted = _listed(root, kind)
-    photos: dict[str, _Photo] = {}
+def _list_photos(reader: FolderReader, frontal: Path, kind: str) -> list[_PealPhoto]:
+    """Find the photos of one kind in the first folder that has any, and skip all other files."""
+    listed = _official_list(reader, kind)
+    photos: dict[str, _PealPhoto] = {}
     for folder in _folders(frontal, kind):
         if photos:
-            skipped.append(f"{folder.relative_to(root).as_posix()}: a second folder of the same photos")
+            reader.skip(folder, "a second folder of the same photos")
             continue
         for path in files_below(folder):
-            name = path.relative_to(root).as_posix()
             match = _PHOTO.fullmatch(path.name)
             if match and (match["source"].upper() == "E") == (kind == "Normal"):
                 photo = _photo(path, match)
-                if wanted is not None and photo.key not in wanted:
-                    skipped.append(f"{name}: not in the official list")
+                if listed is not None and photo.key not in listed:
+                    reader.skip(path, "not in the official list")
                 elif photos.setdefault(photo.key, photo) is not photo:
-                    skipped.append(f"{name}: a second file of the same photo")
+                    reader.skip(path, "a second file of the same photo")
             elif path.name != EYE_FILE:
-                skipped.append(f"{name}: not named like a photo of {kind}")
-    for key, name in (wanted or {}).items():
+                reader.skip(path, f"not named like a photo of {kind}")
+    for key, name in (listed or {}).items():
         if key not in photos:
-            skipped.append(f"{LISTS[kind]}, {name}: in the official list but not there")
+            reader.skip(f"{LISTS[kind]}, {name}", "in the official list but not there")
     return list(photos.values())
 
 
-def _listed(root: Path, kind: str) -> dict[str, str] | None:
-    """Return the photos in the official list, names by keys, or None where there is no list."""
-    path = root / LISTS[kind]
+def _official_list(reader: FolderReader, kind: str) -> dict[str, str] | None:
+    """Return the names of the photos in the official list by their keys, or None if there is no list."""
+    path = reader.folder / LISTS[kind]
     legal = "a text file with the name of a photo in each line, or not there"
     try:
-        lines = lines_of(path)
+        lines = _lines_of(path)
     except OSError as problem:
-        # Without it other photos would be asked about, so the figures would be of another test.
+        # Without the list there would be other probes, so the figures would be of another test.
         raise DatasetMissing(path, legal, f"a file that cannot be read ({problem.strerror})") from None
     if lines is None:
         return None
@@ -215,8 +191,16 @@ def _listed(root: Path, kind: str) -> dict[str, str] | None:
     return listed
 
 
-def _photo(path: Path, match: re.Match[str]) -> _Photo:
-    return _Photo(
+def _lines_of(path: Path) -> list[str] | None:
+    """Return the lines of a text file, or None if there is no file."""
+    try:
+        return path.read_text(encoding="latin-1").splitlines()
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+
+
+def _photo(path: Path, match: re.Match[str]) -> _PealPhoto:
+    return _PealPhoto(
         path=path,
         key=_key(match),
         person=match["person"],
@@ -233,72 +217,69 @@ def _key(match: re.Match[str]) -> str:
     return f"{match['before']}_{match['after']}".upper()
 
 
-def _read_eyes(frontal: Path, kind: str, skipped: list[str]) -> dict[str, Eyes]:
+def _read_eyes(reader: FolderReader, frontal: Path, kind: str) -> dict[str, Eyes]:
     """Read the eye files of all folders of a kind; a copy in another format may have none of its own."""
     eyes: dict[str, Eyes] = {}
     for folder in _folders(frontal, kind):
         path = folder / EYE_FILE
-        where = path.relative_to(frontal.parent).as_posix()
         try:
-            lines = lines_of(path) or []
+            lines = _lines_of(path) or []
         except OSError:
-            skipped.append(f"{where}: a file of eyes that cannot be read")
+            reader.skip(path, "a file of eyes that cannot be read")
             continue
         for number, line in enumerate(lines, 1):
             name, *numbers = line.split() or [""]
-            match, place = _PHOTO.fullmatch(name), parse_eyes(numbers)
-            if match and place:
-                eyes.setdefault(_key(match), place)
+            match, positions = _PHOTO.fullmatch(name), parse_eyes(numbers)
+            if match and positions:
+                eyes.setdefault(_key(match), positions)
             elif name:
-                skipped.append(f"{where}, line {number}: not the name of a photo and four numbers")
+                reader.skip(f"{reader.name(path)}, line {number}", "not the name of a photo and four numbers")
     return eyes
 
 
-def _one_normal_each(photos: list[_Photo], root: Path, skipped: list[str]) -> dict[str, _Photo]:
-    chosen: dict[str, _Photo] = {}
+def _one_normal_each(reader: FolderReader, photos: list[_PealPhoto]) -> dict[str, _PealPhoto]:
+    chosen: dict[str, _PealPhoto] = {}
     for photo in sorted(photos, key=lambda photo: (photo.person, photo.session, photo.path)):
         if chosen.setdefault(photo.person, photo) is not photo:
-            skipped.append(f"{photo.path.relative_to(root).as_posix()}: another normal photo of the same person")
+            reader.skip(photo.path, "another normal photo of the same person")
     return chosen
 
 
-def _all_there(people: list[str], lit: list[_Photo], root: Path) -> bool:
-    if (root / LISTS["Lighting"]).is_file():
+def _complete(reader: FolderReader, people: list[str], lit: list[_PealPhoto]) -> bool:
+    if (reader.folder / LISTS["Lighting"]).is_file():
         return len(lit) == LIT_PHOTOS
     # The folder may hold more photos than the list of probes names.
     return len(people) == PEOPLE and len(lit) >= LIT_PHOTOS
 
 
-def _found(people: list[str], lit: list[_Photo], skipped: list[str]) -> str:
+def _counts(people: list[str], lit: list[_PealPhoto]) -> str:
     azimuths = [abs(photo.azimuth) for photo in lit]
     by_azimuth = "/".join(str(azimuths.count(azimuth)) for azimuth in (0, 45, 90))
-    got = f"{count(len(people), 'person', 'people')} of {PEOPLE} with a normal and a lit photo, {len(lit)} lit photos "
-    got += f"of {LIT_PHOTOS} ({by_azimuth} at azimuths 0/45/90)"
-    return got + (f"; {len(skipped)} left out: {some(skipped, 3)}" if skipped else "")
+    got = f"{count(len(people), 'person', 'people')} of {PEOPLE} with a normal and a lit photo, "
+    return got + f"{len(lit)} lit photos of {LIT_PHOTOS} ({by_azimuth} at azimuths 0/45/90)"
 
 
 def _read(
-    root: Path, photos: list[_Photo], eyes: dict[str, Eyes], skipped: list[str], progress: Progress
-) -> dict[Path, NDArray[np.uint8]]:
-    faces: dict[Path, NDArray[np.uint8]] = {}
+    reader: FolderReader, photos: list[_PealPhoto], eyes: dict[str, Eyes], progress: Progress
+) -> dict[Path, Image]:
+    faces: dict[Path, Image] = {}
     for i in progress(range(len(photos))):
-        path = photos[i].path
-        name = path.relative_to(root).as_posix()
-        if photos[i].key not in eyes:
-            skipped.append(f"{name}: without eyes in {EYE_FILE}")
+        path, key = photos[i].path, photos[i].key
+        if key not in eyes:
+            reader.skip(path, f"without eyes in {EYE_FILE}")
             continue
-        image = read_or_skip(path, name, skipped)
-        face = None if image is None else crop_or_skip(image, eyes[photos[i].key], name, skipped)
+        image = reader.read(path)
+        face = None if image is None else reader.crop(image, eyes[key], path)
         if face is not None:
             faces[path] = face
     return faces
 
 
-def _of_whole_people(photos: list[_Photo], people: list[str], skipped: list[str]) -> list[_Photo]:
-    """Keep the people whose normal photo and at least one lit one could be read; list the others."""
+def _of_whole_people(reader: FolderReader, photos: list[_PealPhoto], people: list[str]) -> list[_PealPhoto]:
+    """Keep the people with a normal and a lit photo that could be read, and skip the others."""
     normal = {photo.person for photo in photos if photo.source == "E"}
     lit = {photo.person for photo in photos if photo.source != "E"}
     for person in people:
         if person not in normal & lit:
-            skipped.append(f"{person}: without a {'lit' if person in normal else 'normal'} photo that can be used")
+            reader.skip(person, f"without a {'lit' if person in normal else 'normal'} photo that can be used")
     return [photo for photo in photos if photo.person in normal & lit]

@@ -1,14 +1,15 @@
-"""What every reader of a folder shares: find the files, read them or say why not, crop them by the eyes."""
+"""What all readers of a folder share: they list its files, read photos or note why not, and crop them by the eyes."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
+from lightproof.datasets.face_set import FaceSet
 from lightproof.errors import BadImage, BadParameter, DatasetMissing
 from lightproof.imaging.decode import read_grey
 from lightproof.imaging.detection import align_by_eyes
@@ -16,50 +17,89 @@ from lightproof.imaging.detection import align_by_eyes
 Progress: TypeAlias = Callable[[Iterable[int]], Iterable[int]]
 """Wraps a loop over positions, to show how far it is."""
 
+Image: TypeAlias = NDArray[np.uint8]
+
 Eyes: TypeAlias = tuple[float, float, float, float]
 """x and y of the eye on the left of the picture (the subject's right), then of the other one."""
 
 
-def existing_folder(folder: str | Path, legal: str) -> Path:
-    """Return the folder, or say what it should be."""
-    folder = Path(folder)
-    if not folder.is_dir():
-        raise DatasetMissing(folder, legal, "no such folder" if not folder.exists() else "a file")
-    return folder
+class FolderReader:
+    """Reads the photos of a folder, and lists the files it leaves out.
+
+    Parameters
+    ----------
+    folder : str or Path
+        Refused if it does not exist.
+    legal : str
+        What the folder should hold.
+
+    Attributes
+    ----------
+    skipped : list of str
+        As in `FaceSet`.
+    """
+
+    def __init__(self, folder: str | Path, legal: str) -> None:
+        self.folder, self.legal, self.skipped = Path(folder), legal, list[str]()
+        if not self.folder.is_dir():
+            raise self.missing("a file" if self.folder.exists() else "no such folder")
+
+    def name(self, path: Path) -> str:
+        """Return the path of a file below the folder."""
+        return path.relative_to(self.folder).as_posix()
+
+    def skip(self, file: Path | str, reason: str) -> None:
+        """Leave out a file, a person or a line of a file."""
+        self.skipped.append(f"{self.name(file) if isinstance(file, Path) else file}: {reason}")
+
+    def missing(self, got: str) -> DatasetMissing:
+        """Return the error for a folder that is not the data set."""
+        left_out = f"; {len(self.skipped)} left out: {some(self.skipped, 3)}" if self.skipped else ""
+        return DatasetMissing(self.folder, self.legal, got + left_out)
+
+    def read(self, path: Path, decode: Callable[[Path], Image] = read_grey) -> Image | None:
+        """Read a picture; skip it and return None if that is impossible."""
+        try:
+            return decode(path)
+        except BadImage:
+            self.skip(path, "not a readable picture")
+            return None
+
+    def crop(self, image: Image, eyes: Eyes, path: Path) -> Image | None:
+        """Crop a photo by its eyes; skip it and return None if they cannot be eyes."""
+        try:
+            return align_by_eyes(image, eyes[:2], eyes[2:])
+        except BadParameter:
+            numbers = " ".join(f"{number:g}" for number in eyes)
+            size = f"{image.shape[0]} x {image.shape[1]} pixels"
+            self.skip(f"{self.name(path)}, {numbers} in {size}", "with impossible eyes")
+            return None
+
+    def face_set(
+        self,
+        name: str,
+        faces: Mapping[Path, Image],
+        labels: Sequence[str],
+        shots: Sequence[str],
+        lights: Sequence[tuple[float, float]] = (),
+    ) -> FaceSet:
+        """Put the faces together; without ``lights`` their directions are unknown."""
+        known = np.array(lights, float) if lights else np.full((len(faces), 2), np.nan)
+        return FaceSet(
+            name=name,
+            images=np.stack(list(faces.values())),
+            labels=np.array(labels),
+            azimuths=known[:, 0].copy(),
+            elevations=known[:, 1].copy(),
+            files=tuple(map(self.name, faces)),
+            shots=tuple(shots),
+            skipped=tuple(self.skipped),
+        )
 
 
 def files_below(folder: Path) -> list[Path]:
     """Return every file in a folder and the folders in it, in the order of their names."""
     return sorted(path for path in folder.rglob("*") if path.is_file())
-
-
-def lines_of(path: Path) -> list[str] | None:
-    """Return the lines of a text file, or None where there is none."""
-    try:
-        return path.read_text(encoding="latin-1").splitlines()
-    except (FileNotFoundError, NotADirectoryError):
-        return None
-
-
-def read_or_skip(
-    path: Path, name: str, skipped: list[str], read: Callable[[Path], NDArray[np.uint8]] = read_grey
-) -> NDArray[np.uint8] | None:
-    """Read a picture; note it in ``skipped`` and return None where that is impossible."""
-    try:
-        return read(path)
-    except BadImage:
-        skipped.append(f"{name}: not a readable picture")
-        return None
-
-
-def crop_or_skip(image: NDArray[np.uint8], eyes: Eyes, name: str, skipped: list[str]) -> NDArray[np.uint8] | None:
-    """Crop a photo by its eyes; note it in ``skipped`` and return None where they cannot be eyes."""
-    try:
-        return align_by_eyes(image, eyes[:2], eyes[2:])
-    except BadParameter:
-        where = f"{_numbers(eyes)} in {image.shape[0]} x {image.shape[1]} pixels"
-        skipped.append(f"{name}, {where}: with impossible eyes")
-        return None
 
 
 def parse_eyes(words: Sequence[str]) -> Eyes | None:
@@ -72,14 +112,10 @@ def parse_eyes(words: Sequence[str]) -> Eyes | None:
 
 
 def count(number: int, noun: str, plural: str = "") -> str:
-    """Say how many: "1 photo", "2 photos"."""
+    """Write a number with its noun: "1 photo", "2 photos"."""
     return f"{number} {noun if number == 1 else plural or noun + 's'}"
 
 
 def some(names: Sequence[str], shown: int = 6) -> str:
     """List the first few names."""
     return ", ".join(names[:shown]) + (f" and {len(names) - shown} more" if len(names) > shown else "")
-
-
-def _numbers(eyes: Eyes) -> str:
-    return " ".join(f"{number:g}" for number in eyes)

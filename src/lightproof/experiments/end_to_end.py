@@ -15,7 +15,7 @@ from lightproof.core.processes import in_processes
 from lightproof.core.text_table import TextTable
 from lightproof.datasets.face_set import FaceSet
 from lightproof.datasets.protocols import yale_subset
-from lightproof.datasets.yale_eyes import YALE_EYES
+from lightproof.datasets.yale_b import YALE_EYES
 from lightproof.imaging.detection import align_by_eyes, find_faces
 from lightproof.imaging.detection.face_networks import find_weights
 
