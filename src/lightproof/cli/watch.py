@@ -134,10 +134,10 @@ def _vote(answer: Answer | None) -> Vote:
 def _hint(image: Array, vote: Vote) -> str:
     """What the light has to do with it: where a stranger is seen, or nobody in the dark."""
     from lightproof.imaging.lighting import diagnose
-    from lightproof.imaging.lighting.hints import DARK
-    from lightproof.imaging.lighting.measures import brightness
+    from lightproof.imaging.lighting.diagnosis import MIN_BRIGHTNESS
+    from lightproof.imaging.lighting.light_direction import brightness
 
-    if vote[0] == "person" or (vote[0] == "nobody" and brightness(image) >= DARK):
+    if vote[0] == "person" or (vote[0] == "nobody" and brightness(image) >= MIN_BRIGHTNESS):
         return ""
     diagnosis = diagnose(image)
     return "" if diagnosis.even else diagnosis.hint

@@ -18,8 +18,8 @@ from lightproof.datasets import FaceSet, make_relit_faces
 from lightproof.datasets.protocols import has_even_number
 from lightproof.errors import BadImage, BadParameter
 from lightproof.imaging.lighting import Diagnosis, diagnose, light_direction, light_directions
-from lightproof.imaging.lighting.hints import problem_for
-from lightproof.imaging.lighting.measures import brightness
+from lightproof.imaging.lighting.diagnosis import problem_for
+from lightproof.imaging.lighting.light_direction import brightness
 from lightproof.plots import draw_light
 
 LIGHTS = [(0, 0), (15, 20), (-35, 15), (50, 0), (-70, 0), (85, 20), (110, 40), (-120, 0), (0, 45), (0, -35)]
@@ -82,7 +82,7 @@ def test_a_face_is_as_far_from_renderings_and_their_mirror_images_as_they_are_wr
     asked, rendered = rng.normal(size=(3, 16, 14)), rng.normal(size=(5, 16, 14))
     faces, halves_of = light_direction._halves(asked), light_direction._halves(rendered)
     far = light_direction._squared_distances(
-        faces, light_direction._Bank(halves_of, halves_of.squares, np.zeros((10, 3)))
+        faces, light_direction._Bank(halves_of, halves_of.squared_lengths(), np.zeros((10, 3)))
     )
 
     def weighed(light):

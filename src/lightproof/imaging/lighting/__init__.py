@@ -4,7 +4,7 @@ Left and right without more are those of the picture. "Your right" in a hint is 
 on the left of the picture, as long as the picture is not mirrored.
 """
 
-from lightproof.imaging.lighting.diagnosis import Diagnosis, diagnose, light_directions
-from lightproof.imaging.lighting.light_direction import toward
+from lightproof.imaging.lighting.diagnosis import Diagnosis, diagnose
+from lightproof.imaging.lighting.light_direction import light_directions, toward
 
 __all__ = ["Diagnosis", "diagnose", "light_directions", "toward"]

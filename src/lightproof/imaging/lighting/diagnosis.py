@@ -1,4 +1,4 @@
-"""A face -> what the light does to it."""
+"""A face -> what the light does to it: direction, measurements, and a hint for the person before the camera."""
 
 from __future__ import annotations
 
@@ -8,27 +8,60 @@ from typing import Final, Literal
 
 import numpy as np
 
+from lightproof.core.images import bring_to_size
 from lightproof.errors import BadImage, BadParameter
-from lightproof.imaging.lighting import light_direction, measures
-from lightproof.imaging.lighting.hints import NO_PROBLEM, problem_for
+from lightproof.imaging.lighting.light_direction import SMALLEST, brightness, light_directions
 from lightproof.types import Array, Floats
 
 Side = Literal["left", "right", "front"]
 Height = Literal["above", "level", "below"]
 
-SMALLEST: Final = 16
+FRONT_DEGREES: Final = 15.0
+"""Azimuth up to which a light has no side."""
 
-FRONT: Final = 15.0
-"""Degrees of azimuth up to which a light has no side."""
+LEVEL_DEGREES: Final = 15.0
+"""Elevation up to which a light is level with the face."""
 
-LEVEL: Final = 15.0
-"""Degrees of elevation up to which a light is level with the face."""
+OVERHEAD_DEGREES: Final = 80.0
+"""Elevation from which on a light has no side."""
 
-OVERHEAD: Final = 80.0
-"""Degrees of elevation from which on a light has no side."""
+BEHIND_DEGREES: Final = 105.0
+"""Azimuth from which on the light is behind the person."""
 
-NO_LIGHT: Final = 4.0
-"""Brightness in grey values up to which the noise of the camera would decide the direction."""
+STEEP_DEGREES: Final = 45.0
+"""Elevation above which a light is too high."""
+
+LOW_DEGREES: Final = -30.0
+"""Elevation below which a light is too low."""
+
+MIN_BRIGHTNESS: Final = 40.0
+"""Brightness in grey values below which a face is too dark."""
+
+MAX_CLIPPED: Final = 0.15
+"""Share of white pixels above which a face is too bright."""
+
+MIN_EYE_DISTANCE: Final = 40.0
+"""Pixels between the eyes below which a face is small."""
+
+MIN_SHARPNESS: Final = 0.13
+"""Sharpness below which a face is blurred, by about 2.5 pixels or more on a crop of 192 rows."""
+
+MAX_BALANCE: Final = 0.2
+"""Balance above which one half is in shadow: the other is 1.5 times as bright."""
+
+SHADOW: Final = 0.25
+"""A pixel is in shadow when it is darker than this share of the brightness."""
+
+WHITE_FROM: Final = 250
+"""Grey value from which on nothing can be told apart."""
+
+BLACK_TO: Final = 5
+"""Grey value up to which nothing can be told apart."""
+
+SHARPNESS_ROWS: Final = 96
+"""Height at which sharpness is judged: finer detail is noise, and no feature of a face."""
+
+NO_PROBLEM: Final = "The light is even: nothing to do."
 
 
 @dataclass(frozen=True)
@@ -78,7 +111,7 @@ class Diagnosis:
 
 
 def diagnose(face: Array, eye_distance: float | None = None) -> Diagnosis:
-    """Say what the light does to a face.
+    """Measure what the light does to a face.
 
     Parameters
     ----------
@@ -110,75 +143,93 @@ def diagnose(face: Array, eye_distance: float | None = None) -> Diagnosis:
     """
     face = _checked(face)
     eye_distance = _checked_distance(eye_distance)
-    brightness = measures.brightness(face)
-    azimuth, elevation = _told(light_directions(face[None])[0])
-    balance, clipped, sharpness = measures.balance(face), measures.clipped_share(face), measures.sharpness(face)
-    problem = problem_for(azimuth, elevation, balance, brightness, clipped, sharpness, eye_distance)
+    azimuth, elevation = (None if math.isnan(angle) else float(angle) for angle in light_directions(face[None])[0])
+    bright, sides, sharp = brightness(face), balance(face), sharpness(face)
+    clipped = float(np.mean(face >= WHITE_FROM))
+    problem = problem_for(azimuth, elevation, sides, bright, clipped, sharp, eye_distance)
     return Diagnosis(
         azimuth=azimuth,
         elevation=elevation,
         side=_side(azimuth, elevation),
         height=_height(elevation),
-        balance=balance,
-        brightness=brightness,
-        shadow_share=measures.shadow_share(face),
+        balance=sides,
+        brightness=bright,
+        shadow_share=float(np.mean(face < SHADOW * bright)),
         clipped_share=clipped,
-        black_share=measures.black_share(face),
-        sharpness=sharpness,
+        black_share=float(np.mean(face <= BLACK_TO)),
+        sharpness=sharp,
         eye_distance=eye_distance,
         even=problem is None,
         hint=problem or NO_PROBLEM,
     )
 
 
-def light_directions(faces: Array) -> Floats:
-    """Say where the light comes from for many faces in one go: the direction of :func:`diagnose`, and no more.
+def balance(face: Array) -> float:
+    """(left - right) / (left + right) of the mean grey values of both halves of the picture; 0 for a black one."""
+    half = face.shape[1] // 2
+    left, right = float(face[:, :half].mean()), float(face[:, -half:].mean())
+    return (left - right) / (left + right) if left + right > 0 else 0.0
 
-    It takes a tenth of a millisecond for each face.
 
-    Parameters
-    ----------
-    faces : ndarray of shape (n, h, w), uint8
-        Upright faces of at least 16 x 16 pixels, cut as :func:`diagnose` wants them; n may be 0.
+def sharpness(face: Array) -> float:
+    """Share of all change from pixel to pixel that a blur of one pixel takes away, 0 to 1; 0 for an even picture.
 
-    Returns
-    -------
-    ndarray of shape (n, 2)
-        Azimuth and elevation in degrees; both nan where the picture does not tell.
-
-    Raises
-    ------
-    BadImage
-        If ``faces`` are no such pictures.
-
-    Examples
-    --------
-    >>> from lightproof.datasets import make_relit_faces
-    >>> lit = make_relit_faces(1, lights=[(70, 0), (-70, 0)])
-    >>> azimuths, elevations = light_directions(lit.images).T
-    >>> bool(azimuths[0] > 45), bool(azimuths[1] < -45)
-    (True, True)
+    A picture that is blurred already has little to lose. The gain of the camera cancels out; its noise counts as
+    detail.
     """
-    legal = f"grey faces of shape (n, h, w), uint8, of at least {SMALLEST} x {SMALLEST} pixels"
-    if not isinstance(faces, np.ndarray):
-        raise BadImage("`faces` of light_directions", legal, type(faces).__name__)
-    if faces.dtype != np.uint8 or faces.ndim != 3 or min(faces.shape[1:]) < SMALLEST:
-        raise BadImage("`faces` of light_directions", legal, f"{faces.dtype} of shape {faces.shape}")
-    lit = np.array([_is_lit(face) for face in faces], bool)
-    directions = np.full((len(faces), 2), np.nan)
-    # Most often all are lit, and then no face is copied.
-    directions[lit] = light_direction.light_directions(faces if lit.all() else faces[lit])
-    return directions
+    from scipy.ndimage import gaussian_filter  # loaded when it is needed: the direction of the light needs none of it
+
+    height = min(SHARPNESS_ROWS, face.shape[0])
+    width = max(2, round(height * face.shape[1] / face.shape[0]))
+    small = bring_to_size(face[None], (height, width), np.float64)[0]
+    change = _change(small)
+    # One grey value on a handful of pixels is no picture.
+    return 1 - _change(gaussian_filter(small, 1.0, mode="nearest")) / change if change > 1e-6 * small.size else 0.0
 
 
-def _is_lit(face: Array) -> bool:
-    # A tenth of the pixels is more than the bright parts: only a dark face needs a closer look.
-    return bool(np.count_nonzero(face > np.uint8(NO_LIGHT)) > face.size / 10) or measures.brightness(face) > NO_LIGHT
+def _change(image: Floats) -> float:
+    return float(sum(np.abs(np.diff(image, axis=axis)).sum() for axis in (0, 1)))
 
 
-def _told(found: Floats) -> tuple[float, float] | tuple[None, None]:
-    azimuth, elevation = map(float, found)
-    return (None, None) if math.isnan(azimuth) else (azimuth, elevation)
+def problem_for(
+    azimuth: float | None,
+    elevation: float | None,
+    balance: float,
+    brightness: float,
+    clipped: float,
+    sharpness: float,
+    eye_distance: float | None,
+) -> str | None:
+    """Name the most important problem, or None; the arguments are those of :class:`Diagnosis`."""
+    if brightness < MIN_BRIGHTNESS:
+        return "Too dark: turn on a light in front of you, or turn toward the window."
+    if clipped > MAX_CLIPPED:
+        return "Too bright, parts of the face are plain white: move away from the lamp or out of the sun."
+    if azimuth is None or elevation is None:
+        return "The light cannot be read: the picture is even, or shows no upright face."
+    if eye_distance is not None and eye_distance < MIN_EYE_DISTANCE:
+        return f"The face is small, {eye_distance:.0f} pixels from eye to eye: come closer to the camera."
+    if sharpness < MIN_SHARPNESS:
+        return "The face is blurred: hold still, and let the camera focus."
+    return _about_the_light(azimuth, elevation, balance)
+
+
+def _about_the_light(azimuth: float, elevation: float, balance: float) -> str | None:
+    behind = abs(azimuth) >= BEHIND_DEGREES
+    # The halves are measured and the direction is estimated: the halves decide which side is dark.
+    if abs(balance) > MAX_BALANCE and not behind:
+        yours, dark, in_picture = ("right", "left", "right") if balance > 0 else ("left", "right", "left")
+        shadow = f"The {in_picture} half of the picture, your {dark} side, is in shadow"
+        return f"{shadow}: turn to your {yours}, toward the light."
+    # High up, a light behind and one in front look nearly alike.
+    if elevation > STEEP_DEGREES:
+        return "The light comes steeply from above, the eyes are in shadow: step back from the lamp, or lift your face."
+    if behind:
+        yours, in_picture = ("right", "left") if azimuth > 0 else ("left", "right")
+        return f"The light is behind you, on your {yours} ({in_picture} in the picture): turn around toward it."
+    if elevation < LOW_DEGREES:
+        return "The light comes from below: put the lamp as high as your eyes."
+    return None
 
 
 def _checked(face: object) -> Array:
@@ -202,7 +253,7 @@ def _checked_distance(distance: object) -> float | None:
 def _side(azimuth: float | None, elevation: float | None) -> Side | None:
     if azimuth is None or elevation is None:
         return None
-    if abs(azimuth) <= FRONT or elevation >= OVERHEAD:
+    if abs(azimuth) <= FRONT_DEGREES or elevation >= OVERHEAD_DEGREES:
         return "front"
     return "left" if azimuth > 0 else "right"
 
@@ -210,4 +261,4 @@ def _side(azimuth: float | None, elevation: float | None) -> Side | None:
 def _height(elevation: float | None) -> Height | None:
     if elevation is None:
         return None
-    return "level" if abs(elevation) <= LEVEL else "above" if elevation > 0 else "below"
+    return "level" if abs(elevation) <= LEVEL_DEGREES else "above" if elevation > 0 else "below"

@@ -1,13 +1,14 @@
-"""Where the main light stands, read off a face by its likeness to rendered faces under known lights.
+"""Where the main light stands, estimated from a face by its likeness to rendered faces under known lights.
 
 The sheet ``lights.png`` shows a few made-up people under a grid of lights; :mod:`benchmarks.cohort` draws it again. The
 face and every rendering are shrunk to 16 x 14 pixels; their light is compared there, and the directions of the likest
 renderings are averaged. Nothing is trained on photographs.
 
-Three things make the comparison care for the light and for little else. The logarithm of the picture over its mean,
-brought to one spread, forgets the gain of the camera and most of its gamma. The part of it that changes its sign in the
-mirror counts twice as much as the part that stays: hair, brows and beard lie on both sides alike, a light on the side
-does not. And every rendering stands beside its mirror image, so a mirrored face has the mirrored light.
+Three things make the comparison depend on the light and on little else. The logarithm of the picture over its mean,
+scaled to one spread, forgets the gain of the camera and most of its gamma. The antisymmetric part, which changes its
+sign in the mirror, counts twice as much as the symmetric one: hair, brows and beard are alike on both sides, a light
+from one side is not. And each rendering is compared together with its mirror image, so a mirrored face has the mirrored
+light.
 """
 
 from __future__ import annotations
@@ -21,8 +22,18 @@ from typing import Final, NamedTuple
 import numpy as np
 
 from lightproof.core.images import bring_to_size
+from lightproof.errors import BadImage
 from lightproof.imaging.decode import read_grey
 from lightproof.types import Array, Floats
+
+SMALLEST: Final = 16
+"""Rows and columns that a face must have."""
+
+NO_LIGHT: Final = 4.0
+"""Brightness in grey values up to which the noise of the camera would decide the direction."""
+
+BRIGHT: Final = 0.95
+"""The brightness of a face is the grey value that this share of its pixels does not exceed."""
 
 SIZE: Final = (16, 14)
 """Rows and columns on which the light is compared; on finer ones the person shows more than the light."""
@@ -31,43 +42,46 @@ RENDERED: Final = (32, 28)
 """Rows and columns of a face on the sheet."""
 
 PEOPLE: Final = 6
+"""Rendered people on the sheet."""
+
 SEED: Final = 77
-"""Rendered people, and the seed of them."""
+"""Seed of the rendered people."""
 
 STEP: Final = 15.0
 """Degrees between neighboring lights of the grid."""
 
-FARTHEST: Final = 135.0
-"""Largest azimuth of the grid; nothing on a face tells lights farther behind it apart."""
+MAX_AZIMUTH: Final = 135.0
+"""Largest azimuth of the grid in degrees; nothing on a face tells lights farther behind it apart."""
 
-LOWEST: Final = -45.0
+MIN_ELEVATION: Final = -45.0
+"""Smallest elevation of the grid in degrees."""
 
 SYMMETRIC: Final = 0.5
-"""Weight of the part of a face that is the same in the mirror."""
+"""Weight of the symmetric part of a face."""
 
 REACH: Final = 0.05
-"""How fast a rendering loses weight: by 1 / e when it is this share farther away (squared) than the nearest one."""
+"""A rendering loses weight by 1 / e when its squared distance is this share larger than the smallest one."""
 
-LEAST_CONTRAST: Final = 0.03
+MIN_CONTRAST: Final = 0.03
 """Spread of the shrunk face below which there is no light and shade to read."""
 
-LEAST_LIKENESS: Final = 0.6
+MAX_DISTANCE: Final = 0.6
 """Squared distance to the nearest rendering (0 the same, 2 unrelated to it) beyond which it is no face to read."""
 
-BLOCK: Final = 16
+FACES_PER_BLOCK: Final = 16
 """Faces worked on at a time: they stay in the processor's cache."""
 
 
 class _Halves(NamedTuple):
-    """Light on the left half of faces: what is the same in the mirror, and what changes its sign, (n, 112) each."""
+    """The symmetric and the antisymmetric part of the light on the left half of faces, (n, 112) each."""
 
-    same: Floats
-    other: Floats
+    symmetric: Floats
+    antisymmetric: Floats
 
-    @property
-    def squares(self) -> Floats:
-        """Squared lengths of the whole faces, shape (n,)."""
-        return np.asarray(2 * (np.vecdot(self.same, self.same) + np.vecdot(self.other, self.other)))
+    def squared_lengths(self) -> Floats:
+        """Return the squared lengths of the whole faces, shape (n,)."""
+        halves = np.vecdot(self.symmetric, self.symmetric) + np.vecdot(self.antisymmetric, self.antisymmetric)
+        return np.asarray(2 * halves)
 
 
 @dataclass(frozen=True, eq=False)
@@ -80,69 +94,114 @@ class _Bank:
 
 
 def light_directions(faces: Array) -> Floats:
-    """Azimuth and elevation of the main light of many faces in degrees; both nan where a picture does not tell.
+    """Estimate where the main light of many faces comes from: the direction of :func:`diagnose`, and no more.
+
+    It takes a tenth of a millisecond for each face.
 
     Parameters
     ----------
     faces : ndarray of shape (n, h, w), uint8
-        Aligned faces, none of them black.
+        Upright faces of at least 16 x 16 pixels, cut as :func:`diagnose` wants them; n may be 0.
 
     Returns
     -------
     ndarray of shape (n, 2)
+        Azimuth and elevation in degrees; both nan where the picture does not tell.
+
+    Raises
+    ------
+    BadImage
+        If ``faces`` are no such pictures.
+
+    Examples
+    --------
+    >>> from lightproof.datasets import make_relit_faces
+    >>> lit = make_relit_faces(1, lights=[(70, 0), (-70, 0)])
+    >>> azimuths, elevations = light_directions(lit.images).T
+    >>> bool(azimuths[0] > 45), bool(azimuths[1] < -45)
+    (True, True)
     """
+    legal = f"grey faces of shape (n, h, w), uint8, of at least {SMALLEST} x {SMALLEST} pixels"
+    if not isinstance(faces, np.ndarray):
+        raise BadImage("`faces` of light_directions", legal, type(faces).__name__)
+    if faces.dtype != np.uint8 or faces.ndim != 3 or min(faces.shape[1:]) < SMALLEST:
+        raise BadImage("`faces` of light_directions", legal, f"{faces.dtype} of shape {faces.shape}")
     directions = np.full((len(faces), 2), np.nan)
-    for start in range(0, len(faces), BLOCK):
-        some = slice(start, start + BLOCK)
-        light = _light_of(_shrunk(faces[some]))
-        told = light.std(axis=(1, 2)) >= LEAST_CONTRAST
-        directions[some][told] = _likest(_halves(light[told]))
+    lit = np.flatnonzero([_is_lit(face) for face in faces])
+    for start in range(0, len(lit), FACES_PER_BLOCK):
+        block = lit[start : start + FACES_PER_BLOCK]
+        directions[block] = _directions(faces[block])
     return directions
 
 
-def _likest(faces: _Halves) -> Floats:
-    """Average the directions of the likest renderings of each face, (n, 2)."""
-    far = _squared_distances(faces, _bank())
-    nearest = far.min(axis=1, keepdims=True)
-    like = np.subtract(nearest, far, out=far)
-    like /= REACH * nearest
-    x, y, z = (np.exp(like, out=like) @ _bank().lights).T
+def _is_lit(face: Array) -> bool:
+    # A tenth of the pixels is more than the bright parts: only a dark face needs a closer look.
+    return bool(np.count_nonzero(face > np.uint8(NO_LIGHT)) > face.size / 10) or brightness(face) > NO_LIGHT
+
+
+def brightness(face: Array) -> float:
+    """Grey value of the bright parts, 0 to 255: ``np.quantile(face, BRIGHT)``, read off the histogram."""
+    darker = np.cumsum(np.bincount(face.ravel(), minlength=256))
+    position = BRIGHT * (face.size - 1)
+    below, above = np.searchsorted(darker, [int(position), min(int(position) + 1, face.size - 1)], side="right")
+    return float(below + (above - below) * (position - int(position)))
+
+
+def _directions(faces: Array) -> Floats:
+    """Azimuth and elevation in degrees of the light of faces (n, h, w), none of them black, (n, 2)."""
+    directions = np.full((len(faces), 2), np.nan)
+    light = _light_of(faces)
+    readable = light.std(axis=(1, 2)) >= MIN_CONTRAST
+    directions[readable] = _mean_directions(_halves(light[readable]))
+    return directions
+
+
+def _mean_directions(faces: _Halves) -> Floats:
+    """Average the directions of the most similar renderings of each face, (n, 2)."""
+    distances = _squared_distances(faces, _bank())
+    nearest = distances.min(axis=1, keepdims=True)
+    weights = np.subtract(nearest, distances, out=distances)
+    weights /= REACH * nearest
+    x, y, z = (np.exp(weights, out=weights) @ _bank().lights).T
     directions = np.degrees(np.stack([np.arctan2(x, z), np.arctan2(y, np.hypot(x, z))], axis=1))
-    return np.where(nearest > LEAST_LIKENESS, np.nan, directions)
+    return np.where(nearest > MAX_DISTANCE, np.nan, directions)
 
 
 def _squared_distances(faces: _Halves, bank: _Bank) -> Floats:
-    """How far faces are from all renderings, and from their mirror images after these, shape (n, 2 m), at least 1e-9.
+    """Squared distances of faces to all renderings, then to their mirror images, shape (n, 2 m), at least 1e-9.
 
     Both have the same products, but for a sign. In place, step by step: this is what most of the time goes into.
     """
     m = len(bank.squares)
-    far = np.empty((len(faces.same), 2 * m))
-    same, other = 4 * faces.same @ bank.faces.same.T, 4 * faces.other @ bank.faces.other.T
-    np.subtract(bank.squares + faces.squares[:, None], same, out=same)
-    np.subtract(same, other, out=far[:, :m])
-    np.add(same, other, out=far[:, m:])
-    return np.maximum(far, 1e-9, out=far)
+    distances = np.empty((len(faces.symmetric), 2 * m))
+    symmetric = 4 * faces.symmetric @ bank.faces.symmetric.T
+    antisymmetric = 4 * faces.antisymmetric @ bank.faces.antisymmetric.T
+    np.subtract(bank.squares + faces.squared_lengths()[:, None], symmetric, out=symmetric)
+    np.subtract(symmetric, antisymmetric, out=distances[:, :m])
+    np.add(symmetric, antisymmetric, out=distances[:, m:])
+    return np.maximum(distances, 1e-9, out=distances)
 
 
 @lru_cache(maxsize=1)
 def _bank() -> _Bank:
-    """Read the sheet of rendered people: one below the other, their lights side by side."""
+    """Read the sheet of rendered faces: a row for each person, a column for each light."""
     sheet = read_grey(files(__package__).joinpath("lights.png").read_bytes(), where="the sheet of rendered lights")
     lights, (height, width) = light_grid(), RENDERED
     rendered = sheet.reshape(PEOPLE, height, len(lights), width).transpose(0, 2, 1, 3).reshape(-1, height, width)
-    faces = _halves(_light_of(_shrunk(np.ascontiguousarray(rendered))))
-    side = np.tile(toward(np.array(lights)), (PEOPLE, 1))
-    return _Bank(faces, faces.squares, np.concatenate([side, side * (-1, 1, 1)]))
+    faces = _halves(_light_of(np.ascontiguousarray(rendered)))
+    vectors = np.tile(toward(np.array(lights)), (PEOPLE, 1))
+    return _Bank(faces, faces.squared_lengths(), np.concatenate([vectors, vectors * (-1, 1, 1)]))
 
 
 def light_grid() -> list[tuple[float, float]]:
     """Lights about STEP degrees apart in every direction, as (azimuth, elevation)."""
     lights = []
-    for elevation in np.arange(LOWEST, 90.0 + STEP / 2, STEP):
+    for elevation in np.arange(MIN_ELEVATION, 90.0 + STEP / 2, STEP):
         # The circles of equal elevation grow shorter toward the top, which is one light.
-        steps = round(2 * FARTHEST * math.cos(math.radians(elevation)) / STEP)
-        lights += [(float(azimuth), float(elevation)) for azimuth in np.linspace(-FARTHEST, FARTHEST, max(steps, 1))]
+        steps = round(2 * MAX_AZIMUTH * math.cos(math.radians(elevation)) / STEP)
+        lights += [
+            (float(azimuth), float(elevation)) for azimuth in np.linspace(-MAX_AZIMUTH, MAX_AZIMUTH, max(steps, 1))
+        ]
     return lights
 
 
@@ -156,21 +215,18 @@ def toward(lights: Floats) -> Floats:
     return np.stack([np.sin(azimuth) * level, np.sin(elevation), np.cos(azimuth) * level], axis=1)
 
 
-def _shrunk(faces: Array) -> Floats:
+def _light_of(faces: Array) -> Floats:
+    """Return the logarithm of shrunk faces over their mean, centered, (n, 16, 14); the 1 damps the noise of black."""
     # Of grey values float32 keeps enough. What follows is in float64, so that it is the same, up to its rounding,
     # for any number of faces.
-    return bring_to_size(faces, SIZE, np.float32).astype(np.float64)
-
-
-def _light_of(small: Floats) -> Floats:
-    """Logarithm of shrunk faces (n, 16, 14) over their mean, with mean 0; the 1 keeps the noise of black quiet."""
+    small = bring_to_size(faces, SIZE, np.float32).astype(np.float64)
     light = np.log1p(small / small.mean(axis=(1, 2), keepdims=True))
     centered: Floats = light - light.mean(axis=(1, 2), keepdims=True)
     return centered
 
 
 def _halves(light: Floats) -> _Halves:
-    """Take light (n, 16, 14), brought to one length, apart; what is the same in the mirror counts less."""
+    """Split light (n, 16, 14), scaled to length 1, into its symmetric part, which counts less, and the other."""
     light = light / np.linalg.norm(light, axis=(1, 2), keepdims=True)
     half, shape = SIZE[1] // 2, (len(light), SIZE[0] * SIZE[1] // 2)
     left, right = light[:, :, :half], light[:, :, : -half - 1 : -1]
