@@ -85,7 +85,7 @@ def test_a_head_on_its_side_is_no_face_to_cut(sitters):
     for i, sitter in enumerate(sitters):
         for turns in (1, 2, 3):
             lying = np.rot90(compose(sitter, seed=i).photo, turns)
-            assert all(abs(face.roll) <= detector.STEEPEST for face in find_faces(np.ascontiguousarray(lying)))
+            assert all(abs(face.roll) <= detector.MAX_ROLL_DEGREES for face in find_faces(np.ascontiguousarray(lying)))
 
 
 @pytest.mark.parametrize("eye_distance", [24, 40])
@@ -217,7 +217,7 @@ def test_a_face_on_which_the_mesh_and_its_mirror_disagree_is_none(sitters, monke
         # Every second mesh is the one in the mirror. The eyes are some 75 pixels apart in its square.
         return presence, points + (len(calls) % 2) * apart * 75j
 
-    monkeypatch.setattr(detector, "DEEPEST", 1)
+    monkeypatch.setattr(detector, "MAX_DEPTH", 1)
     monkeypatch.setattr(detector, "LOOKS", {"gamma": LOOKS["gamma"]})
     monkeypatch.setattr(detector, "lay_mesh", moved)
     assert len(find_faces(scene.photo)) == found
@@ -231,7 +231,7 @@ def test_a_face_that_the_mesh_doubts_is_none(sitters, monkeypatch, sure, found):
         presence, points = true_mesh(square)
         return min(presence, sure), points
 
-    monkeypatch.setattr(detector, "DEEPEST", 1)
+    monkeypatch.setattr(detector, "MAX_DEPTH", 1)
     monkeypatch.setattr(detector, "LOOKS", {"gamma": LOOKS["gamma"]})
     monkeypatch.setattr(detector, "lay_mesh", doubting)
     faces = find_faces(scene.photo)

@@ -1,8 +1,8 @@
 """Photo -> faces and their eyes, in any light.
 
-The detector is shown squares of the photo, large ones first, in one light after the other. On whatever it takes for a
-face a mesh is laid, upright and once more in the mirror: on a face both lie alike, on a trick of the light they do not.
-The mean of both says where the pupils are.
+The detector looks at squares of the photo, large ones first, in one light after the other. Whatever it takes for a face
+gets a mesh, fitted once upright and once in the mirror: on a face both agree, on a trick of the light they do not. The
+mean of both gives the pupils.
 """
 
 from __future__ import annotations
@@ -22,9 +22,7 @@ from lightproof.types import Floats
 
 
 def _smoothed(square: Floats) -> Floats:
-    from scipy.ndimage import (
-        gaussian_filter,  # loaded when it is needed, as in :mod:`lightproof.imaging.detection.eye_alignment`
-    )
+    from scipy.ndimage import gaussian_filter  # loaded when it is needed, as in `eye_alignment`
 
     return np.asarray(gaussian_filter(square, 1.2))
 
@@ -35,46 +33,46 @@ LOOKS: Final[dict[str, Callable[[Floats], Floats]]] = {
     "log": lambda square: np.log1p(255 * square) / np.log(256),
     "smooth": lambda square: _smoothed(square) ** 0.35,
 }
-"""Lights in which a photo is looked at, in this order, until a face is found; values from 0 to 1.
+"""Lights in which the detector looks at a photo, in this order, until it finds a face; values from 0 to 1.
 
 The first finds nearly all, in any light; the last is for faces that drown in the noise of the camera.
 """
 
-DEEPEST: Final = 3
-"""How often the photo is halved, at most, to get the squares that are looked at."""
+MAX_DEPTH: Final = 3
+"""Number of times the sides of the squares are halved, at most."""
 
-QUICK: Final = 1
-"""The same where there is no time."""
+QUICK_DEPTH: Final = 1
+"""The same for a quick search."""
 
-FILLING: Final = 0.2
-"""Eyes that are this share of a square's side apart are large in it; the detector misses them from about 0.075 down."""
+LARGE_EYE_SHARE: Final = 0.2
+"""Eye distance, as a share of a square's side, of a face that is large in it; the detector misses below about 0.075."""
 
-STEEPEST: Final = 60.0
-"""Degrees that a head may be rolled; what is rolled farther is found by luck, if at all."""
+MAX_ROLL_DEGREES: Final = 60.0
+"""Roll of a head beyond which the detector finds it by luck, if at all."""
 
-SUSPECTED: Final = 0.4
-"""Score of the detector from which on a closer look is taken."""
+MIN_DETECTOR_SCORE: Final = 0.4
+"""Score of the detector from which on the mesh is tried."""
 
-BELIEVED: Final = 0.95
-"""How sure the mesh must be that it lies on a face."""
+MIN_MESH_SCORE: Final = 0.95
+"""Score of the mesh from which on there is a face."""
 
-AGREEMENT: Final = 0.08
-"""How far the meshes of both looks may lie apart, as a share of the eye distance."""
+MAX_MESH_GAP: Final = 0.08
+"""Distance between the two meshes, as a share of the eye distance, up to which they agree."""
 
-CLOSER: Final = 3.4
-"""Side of the square of a closer look, in eye distances."""
+MESH_SQUARE: Final = 3.4
+"""Side of the mesh's square, in eye distances."""
 
-BELOW_THE_EYES: Final = 0.4
-"""Middle of that square, in eye distances."""
+MESH_MIDDLE: Final = 0.4
+"""Distance of that square's middle below the eyes, in eye distances."""
 
-SETTLED: Final = 0.1
-"""Eyes that a closer look moves farther, as a share of their distance, are looked at once more from their new place."""
+MAX_EYE_MOVE: Final = 0.1
+"""Share of their distance by which the mesh may move the eyes; if it moves them farther, it is fitted once more."""
 
-NEAREST_FOUND: Final = 20.0
-"""Eyes that are fewer pixels apart are no face to compare: there is too little of it."""
+MIN_EYE_PIXELS: Final = 20.0
+"""Eye distance below which there is too little of a face to compare it."""
 
-SMALLEST: Final = 0.012
-"""Eyes that are a smaller share of the longer side apart are too small even for the smallest squares."""
+MIN_EYE_SHARE: Final = 0.012
+"""Eye distance, as a share of the photo's longer side, that is too small even for the smallest squares."""
 
 
 @dataclass(frozen=True)
@@ -110,39 +108,38 @@ class Face:
 def find_faces(image: NDArray[np.uint8], *, quick: bool = False) -> list[Face]:
     """Find the faces in a photo, in any light; the largest comes first.
 
-    The whole photo is looked at first, then squares of half its size, and so on to eighths, until the smallest face
-    that was found is large in its squares: much smaller ones beside it are not looked for. The first look that shows a
-    face is the one for the whole photo.
+    The search goes from the whole photo to squares of half its size, and so on to eighths, until the smallest face
+    found is large in its squares: it ignores much smaller ones beside it. The first light that shows a face is the one
+    for the whole photo.
 
     Parameters
     ----------
     image : ndarray of shape (h, w), uint8
         A grey photo.
     quick : bool
-        Look for large faces only, in the first look only: for the frames of a camera, of which there are many, and most
-        show nobody.
+        Look for large faces only, in the first light only: for a camera's many frames, most of which show nobody.
 
     Returns
     -------
     list of Face
-        Empty where no look shows any.
+        Empty if no light shows any.
     """
     if not isinstance(image, np.ndarray) or image.ndim != 2 or image.dtype != np.uint8:
         kind = f"{image.dtype} of shape {image.shape}" if isinstance(image, np.ndarray) else type(image).__name__
         raise BadImage("`image` of find_faces", "a grey photo of shape (h, w), uint8", kind)
-    if min(image.shape) < 2 * NEAREST_FOUND:
+    if min(image.shape) < 2 * MIN_EYE_PIXELS:
         return []
     photo = Pyramid(image)
     faces: list[Face] = []
     settled: list[Points] = []
     looks = tuple(LOOKS)[: 1 if quick else None]
-    for depth in range(QUICK + 1 if quick else DEEPEST + 1):
-        for name in looks:
-            faces += _new_faces(photo, depth, name, settled)
+    for depth in range(QUICK_DEPTH + 1 if quick else MAX_DEPTH + 1):
+        for look in looks:
+            faces += _new_faces(photo, depth, look, settled)
             if faces:
-                looks = (name,)  # a photo has one light
+                looks = (look,)  # a photo has one light
                 break
-        if faces and min(face.eye_distance for face in faces) >= FILLING * _side(photo, depth):
+        if faces and min(face.eye_distance for face in faces) >= LARGE_EYE_SHARE * _side(photo, depth):
             break
     return sorted(faces, key=lambda face: -face.eye_distance)
 
@@ -153,11 +150,11 @@ def cut(image: NDArray[np.uint8], face: Face, size: tuple[int, int] = FACE_SIZE)
 
 
 def _suspects(photo: Pyramid, depth: int, light: Callable[[Floats], Floats]) -> list[Points]:
-    """Eyes of all that looks like a face in some square, surest first; of those that overlap, the surest."""
+    """Return the eyes of whatever looks like a face in a square, surest first; of overlapping ones the surest."""
     scores, points = [], []
     for window in _windows(photo, depth):
         guesses = guess_faces(light(photo.square(window, SIDE)))
-        likely = guesses.scores >= SUSPECTED
+        likely = guesses.scores >= MIN_DETECTOR_SCORE
         scores.append(guesses.scores[likely])
         points.append(window.to_photo(guesses.eyes[likely], SIDE))
     if not points:
@@ -165,7 +162,7 @@ def _suspects(photo: Pyramid, depth: int, light: Callable[[Floats], Floats]) -> 
     ordered = np.concatenate(points)[np.argsort(-np.concatenate(scores), kind="stable")]
     kept: list[Points] = []
     for eyes in ordered:
-        if abs(eyes[1] - eyes[0]) >= NEAREST_FOUND and not _is_among(kept, eyes):
+        if abs(eyes[1] - eyes[0]) >= MIN_EYE_PIXELS and not _is_among(kept, eyes):
             kept.append(eyes)
     return kept
 
@@ -173,7 +170,7 @@ def _suspects(photo: Pyramid, depth: int, light: Callable[[Floats], Floats]) -> 
 def _windows(photo: Pyramid, depth: int) -> Iterator[Window]:
     """Squares that cover the photo, each overlapping the next by half; none where only tiny faces would fit."""
     side = _side(photo, depth)
-    if depth and side < 6 * NEAREST_FOUND:
+    if depth and side < 6 * MIN_EYE_PIXELS:
         return
     for row in _middles(photo.height, side):
         for column in _middles(photo.width, side):
@@ -191,65 +188,58 @@ def _middles(length: int, side: float) -> list[float]:
     return [float(middle) for middle in np.linspace(side / 2, length - side / 2, steps + 1)]
 
 
-def _new_faces(photo: Pyramid, depth: int, name: str, settled: list[Points]) -> list[Face]:
-    """Take closer looks at every suspect; return those that they agree on, and enter them among the settled places.
+def _new_faces(photo: Pyramid, depth: int, look: str, settled: list[Points]) -> list[Face]:
+    """Fit the mesh to every suspect; return the faces on which both meshes agree, and add their eyes to ``settled``.
 
     A face with an eye beyond the photo, or that lies on its side, is settled too: no other light shall make it up.
     """
-    found: list[Face] = []
-    for eyes in _suspects(photo, depth, LOOKS[name]):
-        seen = None if _is_among(settled, eyes) else _look_closer(photo, eyes, LOOKS[name])
-        if seen is None or _is_among(settled, seen[0]):
+    faces: list[Face] = []
+    for suspect in _suspects(photo, depth, LOOKS[look]):
+        fit = None if _is_among(settled, suspect) else _look_closer(photo, suspect, LOOKS[look])
+        if fit is None or _is_among(settled, fit[0]):
             continue
-        settled.append(seen[0])
-        face = _face(*seen, name)
-        if all(_lies_in(photo, eye) for eye in seen[0]) and abs(face.roll) <= STEEPEST:
-            found.append(face)
-    return found
+        eyes, score = fit
+        settled.append(eyes)
+        right, left = (complex(eye) for eye in eyes)
+        face = Face((right.real, right.imag), (left.real, left.imag), score, look)
+        if all(_lies_in(photo, eye) for eye in eyes) and abs(face.roll) <= MAX_ROLL_DEGREES:
+            faces.append(face)
+    return faces
 
 
 def _look_closer(photo: Pyramid, eyes: Points, light: Callable[[Floats], Floats]) -> tuple[Points, float] | None:
-    """Find the pupils from close by; None where the looks do not agree that there is a face."""
-    seen = _both_meshes(photo, eyes, light)
-    if seen is not None and np.abs(seen[0] - eyes).mean() > SETTLED * abs(seen[0][1] - seen[0][0]):
-        seen = _both_meshes(photo, seen[0], light)
-    return seen
+    """Find the pupils from close by; None where the meshes do not agree that there is a face."""
+    fit = _both_meshes(photo, eyes, light)
+    if fit is not None and np.abs(fit[0] - eyes).mean() > MAX_EYE_MOVE * abs(fit[0][1] - fit[0][0]):
+        fit = _both_meshes(photo, fit[0], light)
+    return fit
 
 
 def _both_meshes(photo: Pyramid, eyes: Points, light: Callable[[Floats], Floats]) -> tuple[Points, float] | None:
-    """Lay the mesh on the face between two eyes, upright and in the mirror; None where that is no face."""
-    apart = eyes[1] - eyes[0]
-    middle = complex(eyes.mean() + apart * 1j * BELOW_THE_EYES)
-    pairs, sure = [], []
+    """Fit the mesh to the face between two eyes, upright and in the mirror; None where that is no face."""
+    between = eyes[1] - eyes[0]
+    middle = complex(eyes.mean() + between * 1j * MESH_MIDDLE)
+    pairs, scores = [], []
     for mirrored in (False, True):
-        window = Window(middle, CLOSER * abs(apart), float(np.angle(apart)), mirrored)
-        presence, mesh = lay_mesh(light(photo.square(window, MESH_SIDE)))
-        if presence < BELIEVED:
+        window = Window(middle, MESH_SQUARE * abs(between), float(np.angle(between)), mirrored)
+        score, mesh = lay_mesh(light(photo.square(window, MESH_SIDE)))
+        if score < MIN_MESH_SCORE:
             return None
         pupils = window.to_photo(mesh[list(PUPILS)], MESH_SIDE)
-        # What the mirror calls the right eye is the left one.
-        pairs.append(pupils[::-1] if mirrored else pupils)
-        sure.append(presence)
+        pairs.append(pupils[::-1] if mirrored else pupils)  # what the mirror calls the right eye is the left one
+        scores.append(score)
     mean = np.mean(pairs, axis=0)
     distance = abs(mean[1] - mean[0])
-    off = np.abs(pairs[0] - pairs[1]).mean()
-    agreed = distance >= NEAREST_FOUND and off <= AGREEMENT * distance
-    return (mean, min(sure)) if agreed else None
+    gap = np.abs(pairs[0] - pairs[1]).mean()
+    agreed = distance >= MIN_EYE_PIXELS and gap <= MAX_MESH_GAP * distance
+    return (mean, min(scores)) if agreed else None
 
 
 def _lies_in(photo: Pyramid, eye: complex) -> bool:
     return bool(0 <= eye.real <= photo.width - 1 and 0 <= eye.imag <= photo.height - 1)
 
 
-def _is_among(places: list[Points], eyes: Points) -> bool:
-    return any(_same(eyes, place) for place in places)
-
-
-def _same(eyes: Points, other: Points) -> bool:
-    """Tell whether two pairs of eyes belong to one face."""
-    return bool(abs(eyes.mean() - other.mean()) < max(abs(eyes[1] - eyes[0]), abs(other[1] - other[0])))
-
-
-def _face(eyes: Points, score: float, name: str) -> Face:
-    right, left = (complex(eye) for eye in eyes)
-    return Face((right.real, right.imag), (left.real, left.imag), score, name)
+def _is_among(known: list[Points], eyes: Points) -> bool:
+    """Tell whether a pair of eyes belongs to the face of a known pair."""
+    width = abs(eyes[1] - eyes[0])
+    return any(abs(eyes.mean() - other.mean()) < max(width, abs(other[1] - other[0])) for other in known)

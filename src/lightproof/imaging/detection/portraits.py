@@ -1,4 +1,4 @@
-"""A photograph, however it comes -> the face in it: the one way in for pictures that are not yet crops."""
+"""A photo, as a file, as bytes or as an array -> the face in it: the one way in for pictures that are not yet crops."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from lightproof.errors import BadImage, BadParameter, NoFace, SeveralFaces
 from lightproof.imaging.decode import in_one_line, read_grey
-from lightproof.imaging.detection.detector import LOOKS, NEAREST_FOUND, SMALLEST, Face, cut, find_faces
+from lightproof.imaging.detection.detector import LOOKS, MIN_EYE_PIXELS, MIN_EYE_SHARE, Face, cut, find_faces
 from lightproof.imaging.detection.eye_alignment import FACE_SIZE
 
 File: TypeAlias = str | Path | bytes
@@ -57,7 +57,7 @@ def read_portrait(
     source : str, Path, bytes or ndarray of shape (h, w), uint8
         A file, the contents of one, or a grey photo.
     cropped : bool
-        Whether the picture is a face already: then nothing is looked for, and it stays as it is.
+        Whether the picture is a face already: then it stays as it is.
     several : {"largest", "refuse"}
         What to do about several faces: take the largest, or say that there are several.
     where : str, optional
@@ -73,9 +73,10 @@ def read_portrait(
     """
     if several not in SEVERAL:
         raise BadParameter("read_portrait", "several", f"one of {', '.join(map(repr, SEVERAL))}", several)
+    photo = source if isinstance(source, np.ndarray) else read_grey(source, where=where, most_pixels=most_pixels)
     if cropped:
-        return Portrait(_photo(source, where, most_pixels), None, 1)
-    portrait = next(_portraits(source, where, quick, most_pixels))
+        return Portrait(photo, None, 1)
+    portrait = next(_portraits(photo, _name(source, where), quick))
     if several == "refuse" and portrait.n_faces > 1:
         raise SeveralFaces(_name(source, where), portrait.n_faces)
     return portrait
@@ -94,22 +95,16 @@ def read_portraits(source: File | NDArray[np.uint8], *, where: str | None = None
     ------
     Portrait
     """
-    yield from _portraits(source, where)
+    photo = source if isinstance(source, np.ndarray) else read_grey(source, where=where)
+    yield from _portraits(photo, _name(source, where))
 
 
-def _portraits(
-    source: File | NDArray[np.uint8], where: str | None, quick: bool = False, most_pixels: int | None = None
-) -> Iterator[Portrait]:
-    photo = _photo(source, where, most_pixels)
+def _portraits(photo: NDArray[np.uint8], where: str, quick: bool = False) -> Iterator[Portrait]:
     faces = find_faces(photo, quick=quick)
     if not faces:
-        raise NoFace(_name(source, where), tuple(LOOKS), max(NEAREST_FOUND, round(max(photo.shape) * SMALLEST)))
+        raise NoFace(where, tuple(LOOKS), max(MIN_EYE_PIXELS, round(max(photo.shape) * MIN_EYE_SHARE)))
     for face in faces:
         yield Portrait(cut(photo, face, FACE_SIZE), face, len(faces))
-
-
-def _photo(source: File | NDArray[np.uint8], where: str | None, most_pixels: int | None) -> NDArray[np.uint8]:
-    return source if isinstance(source, np.ndarray) else read_grey(source, where=where, most_pixels=most_pixels)
 
 
 def _name(source: File | NDArray[np.uint8], where: str | None) -> str:
@@ -122,7 +117,7 @@ def is_file(picture: Any) -> bool:
 
 
 def pictures_of(X: Any, cropped: bool = False) -> Any:
-    """Put the faces in the place of the files in a list of pictures; arrays are faces already and stay.
+    """Replace the files in a list of pictures by the faces in them; arrays are faces already and stay.
 
     Parameters
     ----------
@@ -145,7 +140,7 @@ def pictures_of(X: Any, cropped: bool = False) -> Any:
 
 
 def _read(file: File, cropped: bool, i: int) -> NDArray[np.uint8]:
-    """Return the face in one file of a list; what is no path is called by its place in the list."""
+    """Return the face in file i of a list; an error calls mere contents by that number."""
     if isinstance(file, bytes):
         return read_portrait(file, cropped=cropped, where=f"X[{i}]").image
     # The strings of an array of strings are NumPy's own.

@@ -44,10 +44,7 @@ class Pyramid:
 
     def square(self, window: Window, pixels: int) -> Floats:
         """Draw a square of the photo with so many pixels a side; beyond the photo it is black."""
-        from skimage.transform import (
-            AffineTransform,
-            warp,
-        )  # loaded when it is needed, as in :mod:`lightproof.imaging.detection.eye_alignment`
+        from skimage.transform import AffineTransform, warp  # loaded when it is needed, as in `eye_alignment`
 
         level = self._level_for(window.side / pixels)
         halved = 2.0**level
