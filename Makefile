@@ -1,4 +1,4 @@
-# Two commands are enough: `make demo` and `make test`. Both make .venv first.
+# Two commands are enough: `make demo` and `make test`. For everyday work there is `make check`. All of them make .venv first.
 
 PYTHON ?= python3
 VENV ?= .venv
@@ -14,7 +14,9 @@ PIP = $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-comp
 # of few tests take longest: put last they would leave most processes idle.
 JOBS ?= auto
 
-.PHONY: setup demo test lint bench clean
+PYTEST = OMP_NUM_THREADS=1 $(BIN)/python -m pytest --numprocesses $(JOBS) --dist loadfile --no-loadscope-reorder
+
+.PHONY: setup demo check test test-long lint bench clean
 
 setup: $(VENV)/.ready
 
@@ -28,8 +30,17 @@ $(VENV)/.ready: pyproject.toml constraints.txt
 demo: setup
 	$(BIN)/lightproof demo
 
+# A minute: the linters and the fast tests.
+check: lint
+	$(PYTEST) -m "not slow and not long and not data" tests
+
+# All that any machine can run in some minutes; properties are tried with few examples.
 test: setup
-	OMP_NUM_THREADS=1 $(BIN)/python -m pytest --numprocesses $(JOBS) --dist loadfile --no-loadscope-reorder
+	$(PYTEST) -m "not long and not data"
+
+# What takes longer: kills, the browser, clusters, all hostile files, real data; and properties with all examples.
+test-long: setup
+	$(PYTEST) -m "long or data or hypothesis" --hypothesis-profile full
 
 lint: setup
 	$(BIN)/ruff check .

@@ -22,8 +22,10 @@ from tests.gallery.store import server
 ROOT = Path(__file__).parents[1]
 
 # Machines may be slow and busy: no example has a time limit. Where it must not surprise, the examples are fixed.
-settings.register_profile("lightproof", deadline=None, derandomize="CI" in os.environ)
-settings.load_profile("lightproof")
+# `make test` tries few examples; `make test-long` tries all, with --hypothesis-profile full.
+settings.register_profile("full", deadline=None, max_examples=100, derandomize="CI" in os.environ)
+settings.register_profile("quick", settings.get_profile("full"), max_examples=20)
+settings.load_profile("quick")
 
 
 LONGEST = (

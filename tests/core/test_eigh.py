@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 
 from lightproof.core.eigh import inner_products, symmetric_eigen
+from tests.examples import examples
 
 
 def of_trace_one(rng, L, K):
@@ -30,7 +31,7 @@ def test_inner_products_are_those_of_all_pairs(b, L, D, K, seed):
 
 
 @pytest.mark.parametrize("L", [1, 2, 3, 5, 8, 12])
-@settings(max_examples=20)
+@examples(20)
 @given(seed=st.integers(0, 2**32 - 1))
 def test_eigenvectors_make_the_matrix_diagonal(L, seed):
     matrices = of_trace_one(np.random.default_rng(seed), L, 6)

@@ -6,7 +6,7 @@ from hashlib import sha256
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_array_equal
 
@@ -16,6 +16,7 @@ from lightproof.datasets.crowd.sheet import COMPONENTS, read_sheet
 from lightproof.errors import BadParameter
 from lightproof.imaging.lighting import light_directions
 from lightproof.matching.matcher import Matcher, preset_settings
+from tests.examples import examples
 
 PEOPLE = np.arange(200)
 SOME = [0, 7, 31, 32, 33, 99, 2**31 - 1]
@@ -32,7 +33,7 @@ def drawn(crowd):
     return {who: crowd.faces([who])[0] for who in SOME}
 
 
-@settings(max_examples=20, deadline=None)
+@examples(20)
 @given(people=st.lists(st.sampled_from(SOME), max_size=70))
 def test_a_person_is_the_same_among_any_others_in_any_order(crowd, drawn, people):
     faces = crowd.faces(np.array(people, int))
@@ -42,7 +43,7 @@ def test_a_person_is_the_same_among_any_others_in_any_order(crowd, drawn, people
         assert_array_equal(face, drawn[who])
 
 
-@settings(max_examples=10, deadline=None)
+@examples(10)
 @given(people=st.permutations(SOME), turn=st.integers(0, 2**31 - 1))
 def test_a_probe_is_the_same_among_any_others_in_any_order(crowd, people, turn):
     together = crowd.probes(people, turn)

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 
@@ -12,6 +12,7 @@ from lightproof.errors import BadImage, BadParameter
 from lightproof.estimators.not_fitted import NotFitted
 from lightproof.method.patches import PatchGrid
 from lightproof.method.transform import cosines, discrete_rcdt, flatten
+from tests.examples import examples
 
 
 def as_is(**overrides):
@@ -25,7 +26,7 @@ def test_batched_features_equal_the_textbook_loop(rng):
     assert_allclose(found, expected, rtol=1e-10, atol=1e-10)
 
 
-@settings(max_examples=25)
+@examples(25)
 @given(st.integers(1, 5), st.integers(0, 4), st.integers(1, 6), st.integers(0, 2**32 - 1))
 def test_features_equal_the_rcdt_of_each_patch_of_gradients(cell, overlap, m, seed):
     overlap = min(overlap, cell - 1)

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 
 from lightproof.matching import hamming_index
 from lightproof.matching.binary_codes import lanes_of, spread
 from lightproof.matching.hamming_index import HammingIndex, nearest, prefilter_limit, scan_limit, together
+from tests.examples import examples
 
 FIRST, WORDS = 3, 5
 
@@ -75,7 +75,7 @@ class Following(RuleBasedStateMachine):
 
 # Few codes are all looked at to the end: so nothing is lost here.
 TestFollowing = Following.TestCase
-TestFollowing.settings = settings(max_examples=30, stateful_step_count=12, deadline=None)
+TestFollowing.settings = examples(30, stateful_step_count=12)
 
 
 class TestFollowingInBlocks(TestFollowing):

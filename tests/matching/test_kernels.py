@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 
 from lightproof.matching.kernels import FLOOR, LANES, closeness, cohort_scores, lay_out, summed_scores, unit_vectors
+from tests.examples import examples
 
 
 def people(rng, count, K=5, r=2, D=6):
@@ -42,7 +43,7 @@ def test_the_closeness_is_that_of_a_plain_formula(rng, count, D):
     assert_allclose(found[clear], slow_closeness(vectors, own)[clear], rtol=2e-5)
 
 
-@settings(max_examples=40)
+@examples(40)
 @given(st.integers(1, 140), st.integers(1, 12), st.integers(1, 4), st.integers(0, 10**6))
 def test_what_is_said_is_the_sum_of_weighed_logarithms(count, n, r, seed):
     rng = np.random.default_rng(seed)

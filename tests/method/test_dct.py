@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from hypothesis import given
-from hypothesis import settings as examples
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 
@@ -14,6 +13,7 @@ from lightproof.method.gradients import GRADIENTS
 from lightproof.method.patches import PatchGrid
 from lightproof.method.presets import GallerySettings
 from lightproof.method.transform import plane_cosines
+from tests.examples import examples
 
 CELL = 6
 GRID = PatchGrid(30, 24, cell=CELL)
@@ -32,7 +32,7 @@ def inner_patches():
 
 @pytest.mark.parametrize("gradient", GRADIENTS)
 @given(st.integers(0, 2**32 - 1))
-@examples(max_examples=20)
+@examples(20)
 def test_a_change_of_light_only_scales_a_patch(gradient, seed):
     rng = np.random.default_rng(seed)
     picture = rng.random((GRID.height, GRID.width))

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from lightproof import FaceRecognizer
 from lightproof.method.patches import PatchGrid
+from tests.examples import examples
 
 GRID = PatchGrid(16, 20, cell=4, overlap=0)
 
@@ -42,7 +43,7 @@ def summed_distances(models, probe):
     return np.sum([model.distances(cut[[k]])[0] for k, model in enumerate(models)], axis=0)
 
 
-@settings(max_examples=20)
+@examples(20)
 @given(st.integers(0, 2**32 - 1))
 def test_a_relit_image_is_at_distance_0_from_its_person_and_farther_from_everybody_else(seed):
     rng = np.random.default_rng(seed)
@@ -54,7 +55,7 @@ def test_a_relit_image_is_at_distance_0_from_its_person_and_farther_from_everybo
         assert (np.delete(d, c) > 1e-3).all()
 
 
-@settings(max_examples=10)
+@examples(10)
 @given(st.integers(0, 2**32 - 1))
 def test_light_outside_the_model_leaves_a_distance(seed):
     rng = np.random.default_rng(seed)

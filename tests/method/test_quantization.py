@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 
 from lightproof.method import quantization
 from lightproof.method.quantization import compact_spans
 from lightproof.method.subspaces import SharedSpan, span_photos
+from tests.examples import examples
 
 
 def nothing(D):
@@ -48,7 +49,7 @@ def count_asked(monkeypatch):
 
 @pytest.mark.parametrize("L", [2, 5, 10])
 @pytest.mark.parametrize("most", [1, 3])
-@settings(max_examples=15)
+@examples(15)
 @given(seed=st.integers(0, 2**32 - 1))
 def test_fast_directions_are_lapacks_within_whole_numbers(L, most, seed):
     samples = copies(np.random.default_rng(seed), L=L)

@@ -6,13 +6,14 @@ from itertools import product
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 
 from lightproof.method.patches import PatchGrid
 from lightproof.method.sorting_network import PatchSorter, plan_sorting
 from lightproof.method.transform import cosines, directions, project, projection_angles
+from tests.examples import examples
 
 cells = st.integers(1, 7).flatmap(lambda cell: st.tuples(st.just(cell), st.integers(0, cell - 1)))
 
@@ -28,7 +29,7 @@ def sorted_by_network(grid, fields, weights):
     return out
 
 
-@settings(max_examples=40)
+@examples(40)
 @given(cells, st.integers(0, 9), st.integers(0, 9), st.integers(0, 2**32 - 1))
 def test_every_patch_is_sorted_as_numpy_sorts_it(cell_and_overlap, more_rows, more_columns, seed):
     cell, overlap = cell_and_overlap

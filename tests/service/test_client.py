@@ -9,7 +9,7 @@ from dataclasses import fields, is_dataclass
 from http.server import BaseHTTPRequestHandler, HTTPServer
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import TypeAdapter
 
@@ -19,6 +19,7 @@ from lightproof.errors import LightproofError, MissingExtra
 from lightproof.gallery import Gallery
 from lightproof.service import openapi, schemas
 from lightproof.service.client import ServiceError
+from tests.examples import examples
 from tests.service.running import Running
 
 TOKEN = "correct-horse-battery-staple"
@@ -180,7 +181,7 @@ st.register_type_strategy(float, st.floats(allow_nan=False, allow_infinity=False
 def test_what_is_written_is_read_back(kind):
     """Whatever the service can write, the client reads as the same thing."""
 
-    @settings(max_examples=20)
+    @examples(20)
     @given(st.from_type(kind))
     def holds(made):
         told = json.loads(TypeAdapter(kind).dump_json(made))

@@ -5,12 +5,12 @@ from __future__ import annotations
 import tempfile
 from pathlib import Path
 
-from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
 
 from lightproof.errors import DuplicatePhoto, NameTaken, UnknownPerson
 from lightproof.gallery.store import Added, Forgotten, NewPhoto, Refusal, Removed, Store
+from tests.examples import examples
 
 NAMES = st.sampled_from(["Ada", "Bob", "Cy", "Dän"])
 KEYS = st.lists(st.sampled_from("abcdefgh"), max_size=4)
@@ -146,4 +146,4 @@ class Gallery(RuleBasedStateMachine):
 
 
 TestGallery = Gallery.TestCase
-TestGallery.settings = settings(max_examples=12, stateful_step_count=20, deadline=None)
+TestGallery.settings = examples(12, stateful_step_count=20)

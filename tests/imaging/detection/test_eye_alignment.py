@@ -4,12 +4,13 @@ import tracemalloc
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 
 from lightproof.errors import BadImage, BadParameter
 from lightproof.imaging.detection import EYE_COLUMN, EYE_ROW, align_by_eyes, eye_alignment, jitter_by_eyes
+from tests.examples import examples
 
 SIZE = (100, 100)
 RIGHT, LEFT = (20.5, 23.5), (78.5, 23.5)  # 0.21, 0.79 and 0.24 of 100, less half a pixel
@@ -89,7 +90,7 @@ NOISE = np.random.default_rng(1).integers(0, 256, (240, 260)).astype(np.uint8)
 @given(
     x=st.floats(20, 200), y=st.floats(20, 200), distance=st.floats(8, 150), degrees=st.floats(-80, 80)
 )  # fmt: skip
-@settings(max_examples=60)
+@examples(60)
 def test_a_crop_is_the_same_whether_all_of_the_photo_is_smoothed_or_only_what_it_needs(x, y, distance, degrees):
     turned = distance * np.exp(1j * np.radians(degrees))
     right, left = (x, y), (min(max(x + turned.real, 0), 259), min(max(y + turned.imag, 0), 239))

@@ -8,7 +8,7 @@ from functools import cache
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from PIL import Image
 from scipy.ndimage import gaussian_filter
@@ -21,6 +21,7 @@ from lightproof.imaging.lighting import Diagnosis, diagnose, light_direction, li
 from lightproof.imaging.lighting.diagnosis import problem_for
 from lightproof.imaging.lighting.light_direction import brightness
 from lightproof.plots import draw_light
+from tests.examples import examples
 
 LIGHTS = [(0, 0), (15, 20), (-35, 15), (50, 0), (-70, 0), (85, 20), (110, 40), (-120, 0), (0, 45), (0, -35)]
 
@@ -214,7 +215,7 @@ def test_the_middle_column_of_an_odd_width_belongs_to_no_half():
     assert diagnose(face).balance == pytest.approx(0.5)
 
 
-@settings(max_examples=25)
+@examples(25)
 @given(st.floats(1.0, 6.0), st.integers(0, 9))
 def test_sharpness_falls_with_blur(blur, which):
     face = make_one(which)
