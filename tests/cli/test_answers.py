@@ -289,7 +289,7 @@ def test_a_gallery_that_keeps_faces_is_made_anew(gallery, shots, call, here):
 
 
 def test_a_large_gallery_is_packed_when_asked_for(gallery, call, monkeypatch):
-    monkeypatch.setattr(sqlite, "LARGE", 0)
+    monkeypatch.setattr(sqlite, "LARGE_BYTES", 0)
     code, _, err = call("forget", "Ada", "--yes")
     assert (code, " ".join(err.split()).endswith("packed anew only by lightproof compact.")) == (0, True)
     assert call("compact", "--json", "-")[1].count('"overwritten": true') == 1

@@ -45,7 +45,7 @@ def names(place):
 
 
 def test_who_is_forgotten_while_somebody_reads_is_not_said_to_be_overwritten(office, call, monkeypatch):
-    monkeypatch.setattr(sqlite, "SWEEP_WAIT", 10)
+    monkeypatch.setattr(sqlite, "SWEEP_WAIT_MS", 10)
     with Store.open(office) as other, other.reading() as view:
         view.people()
         code, out, err = call("forget", "Ada", "--yes", "--gallery", office, "--json", "rows.json")
@@ -118,7 +118,7 @@ def test_a_rename_is_no_question_for_sync(album, office, call):
 
 def test_photos_that_sync_removed_while_somebody_reads_are_told_of(album, office, call, monkeypatch):
     office.unlink()
-    monkeypatch.setattr(sqlite, "SWEEP_WAIT", 10)
+    monkeypatch.setattr(sqlite, "SWEEP_WAIT_MS", 10)
     with new(office) as gallery:
         gallery.enroll_folder(album, cropped=True, jobs=1)
     (album / "Ada/0.png").unlink()
@@ -131,7 +131,7 @@ def test_photos_that_sync_removed_while_somebody_reads_are_told_of(album, office
 
 def test_what_a_move_or_a_rename_leaves_while_somebody_reads_is_told_of(album, office, call, monkeypatch):
     office.unlink()
-    monkeypatch.setattr(sqlite, "SWEEP_WAIT", 10)
+    monkeypatch.setattr(sqlite, "SWEEP_WAIT_MS", 10)
     with new(office) as gallery:
         gallery.enroll_folder(album, cropped=True, jobs=1)
     (album / "Ada/0.png").rename(album / "Ben/a.png")

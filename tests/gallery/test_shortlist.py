@@ -199,7 +199,7 @@ def test_of_what_was_forgotten_no_byte_is_left_in_the_file(copied, many):
 
 
 def test_a_large_file_is_packed_when_asked_for_and_whoever_was_forgotten_is_gone_before(copied, many, monkeypatch):
-    monkeypatch.setattr(sqlite, "LARGE", 0)
+    monkeypatch.setattr(sqlite, "LARGE_BYTES", 0)
     with Store.open(copied) as store:
         (person, photos, _) = next(iter(store.templates()))
     for _ in range(2):  # also when it is opened again

@@ -80,7 +80,7 @@ def connected(cluster: str | None) -> AbstractContextManager[Cluster | None]:
 
 def is_new(place: str) -> bool:
     """Whether a gallery would be a new file."""
-    from lightproof.gallery.store.location import find_place
+    from lightproof.gallery.store import find_place
 
     file = find_place(place).file
     return file is not None and not file.exists()
@@ -88,7 +88,7 @@ def is_new(place: str) -> bool:
 
 def named(place: str) -> str:
     """What messages may say of a place; never a password."""
-    from lightproof.gallery.store.location import find_place
+    from lightproof.gallery.store import find_place
 
     return find_place(place).shown
 

@@ -89,7 +89,7 @@ def sync(
 
 def _agreed(gallery: Gallery, folder: Path, how: dict[str, Any]) -> bool:
     """Ask if photos or people are to be removed; where no photo came from the folder, none can be."""
-    from lightproof.gallery.store.person_names import storable
+    from lightproof.gallery.store import storable
 
     here = storable(str(folder.resolve()))
     if not gallery.store.photos(folder=here):

@@ -415,7 +415,7 @@ def test_one_view_sees_one_state(store):
 
 
 def test_people_are_read_few_at_a_time(store, monkeypatch):
-    monkeypatch.setattr("lightproof.gallery.store.view.AT_ONCE", 3)
+    monkeypatch.setattr("lightproof.gallery.store.view.PHOTOS_PER_READ", 3)
     sizes = {"a": 1, "b": 2, "c": 3, "d": 5, "e": 1, "f": 1}
     with store.writing() as change:
         change.add_all({name: [photo(f"{name}{i}") for i in range(size)] for name, size in sizes.items()})

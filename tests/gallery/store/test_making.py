@@ -9,8 +9,7 @@ import pytest
 from sqlalchemy import inspect
 
 from lightproof.errors import BadGallery, CannotWrite
-from lightproof.gallery.store import NewPhoto, Store, sqlite
-from lightproof.gallery.store.store import _database_at
+from lightproof.gallery.store import NewPhoto, Store, _database_at, sqlite
 
 ADA = NewPhoto("a", "p", b"x" * 9000)
 

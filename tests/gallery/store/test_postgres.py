@@ -7,7 +7,7 @@ from sqlalchemy import create_engine, make_url, text
 
 from lightproof.errors import BadGallery, CannotWrite, GalleryBusy
 from lightproof.gallery.store import NewPhoto, Store, postgres
-from lightproof.gallery.store.translate_errors import Words
+from lightproof.gallery.store.database import PlaceErrors
 
 
 def do(place: str, *commands: str) -> None:
@@ -166,7 +166,7 @@ def test_that_a_server_does_not_overwrite_is_said(postgres_place, monkeypatch):
             change.forget("Ada")
         assert not store.unswept
         assert store.leftover() == f"The rows are gone, but PostgreSQL frees deleted rows {rest}"
-        monkeypatch.setattr(postgres, "SWEEP_WAIT", 10)
+        monkeypatch.setattr(postgres, "SWEEP_WAIT_MS", 10)
         with Store.open(postgres_place) as other, other.reading() as view:
             # A lock such as another cleaning of the same table holds.
             view._connection.execute(text("LOCK TABLE photos IN SHARE UPDATE EXCLUSIVE MODE"))
@@ -199,7 +199,7 @@ def test_every_complaint_of_a_server_becomes_one_sentence(state, reading, writin
     complaint = RuntimeError("line\nline, geheim")
     complaint.sqlstate = state
     for kind, while_writing in ((reading, False), (writing, True)):
-        told = Words("postgresql://u@h/d", 30).sentence(complaint, while_writing)
+        told = PlaceErrors("postgresql://u@h/d", 30).sentence(complaint, while_writing)
         assert type(told) is kind
         assert str(told).startswith("postgresql://u@h/d must be ")
         assert "line" not in str(told)

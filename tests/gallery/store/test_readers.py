@@ -11,7 +11,7 @@ from lightproof.gallery.store import NewPhoto, Store
 @pytest.fixture
 def crowded(store_place, monkeypatch):
     """Twenty people of two photos each, and readers who are worth it for three of them."""
-    monkeypatch.setattr("lightproof.gallery.store.store.EACH", 3)
+    monkeypatch.setattr("lightproof.gallery.store.PEOPLE_PER_READER", 3)
     photos = {f"person {i:02d}": [photo(f"{i} {light}") for light in "ab"] for i in range(20)}
     with Store.open(store_place) as store:
         with store.writing() as change:
@@ -46,14 +46,14 @@ def test_readers_who_saw_different_states_are_not_put_together(crowded, monkeypa
                 change.forget("person 00")
         return found
 
-    monkeypatch.setattr("lightproof.gallery.store.store.by_readers", lambda do, things: [do(thing) for thing in things])
+    monkeypatch.setattr("lightproof.gallery.store.by_readers", lambda do, things: [do(thing) for thing in things])
     monkeypatch.setattr(crowded, "_compared", read_with_a_change_after_the_first)
     found = {person.name for person, _, _ in crowded.compared(ids)}
-    several = crowded._database.readers > 1
+    several = crowded._database.n_readers > 1
     # One reader alone has read everybody before anybody was forgotten.
     assert ("person 00" in found) != several
     assert len(found) == len(ids) - several
-    assert len(asked) == (crowded._database.readers + 1 if several else 1)
+    assert len(asked) == (crowded._database.n_readers + 1 if several else 1)
 
 
 def test_a_mistake_of_one_reader_is_told(crowded, monkeypatch):

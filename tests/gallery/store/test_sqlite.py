@@ -14,7 +14,8 @@ import pytest
 
 from lightproof.errors import BadGallery, CannotWrite, GalleryBusy
 from lightproof.gallery.store import NewPhoto, Refusal, Store, sqlite
-from lightproof.gallery.store.residue import has_residue, traces
+from lightproof.gallery.store.change import traces_of
+from lightproof.gallery.store.sqlite import has_residue
 from tests.gallery.store.writer import PROCESSES, try_as_nobody
 
 
@@ -254,7 +255,7 @@ def test_a_name_that_was_changed_is_not_left_in_the_files(file):
 
 
 def test_a_reader_in_the_way_delays_the_overwriting_only(file, monkeypatch):
-    monkeypatch.setattr(sqlite, "SWEEP_WAIT", 10)
+    monkeypatch.setattr(sqlite, "SWEEP_WAIT_MS", 10)
     with Store.open(file) as store:
         enroll_ada(store)
         with Store.open(file) as other, other.reading() as view:
@@ -270,7 +271,7 @@ def test_a_reader_in_the_way_delays_the_overwriting_only(file, monkeypatch):
 
 
 def test_whether_bytes_are_left_and_until_when_is_said_until_none_are(file, monkeypatch):
-    monkeypatch.setattr(sqlite, "SWEEP_WAIT", 10)
+    monkeypatch.setattr(sqlite, "SWEEP_WAIT_MS", 10)
     with Store.open(file) as store:
         enroll_ada(store)
         assert (store.unswept, store.leftover()) == (False, None)
@@ -418,7 +419,7 @@ def test_residue_is_looked_for_between_the_cells_of_a_page_and_nowhere_else(tmp_
         return head + unused.ljust(content - len(head), b"\0") + cell
 
     first = b"SQLite format 3\0" + (512).to_bytes(2) + bytes(512 - 18)
-    wanted = traces("Ada")
+    wanted = traces_of("Ada")
     for second, found in [
         (page(13, b"..Ada..", b"Bob"), True),
         (page(10, b"..Ada", b"Bob"), True),
@@ -431,8 +432,8 @@ def test_residue_is_looked_for_between_the_cells_of_a_page_and_nowhere_else(tmp_
 
 
 def test_traces_are_texts_and_samples_of_bytes():
-    assert traces("Ada", None, bytes(range(1, 21)), bytes(600)) == [b"Ada", bytes(range(1, 17))]
-    assert len(traces(b"\1" * 60000)) == 16
+    assert traces_of("Ada", None, bytes(range(1, 21)), bytes(600)) == [b"Ada", bytes(range(1, 17))]
+    assert len(traces_of(b"\1" * 60000)) == 16
 
 
 def test_many_photos_at_once_are_overwritten_without_looking_for_each(file):

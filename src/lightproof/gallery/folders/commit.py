@@ -17,8 +17,7 @@ from lightproof.gallery.enrollment import (
 )
 from lightproof.gallery.folders.diff import FolderReport, Plan, Refused, Work
 from lightproof.gallery.folders.read import why_unread
-from lightproof.gallery.store import Change, NewPhoto, Refusal, Store
-from lightproof.gallery.store.person_names import storable
+from lightproof.gallery.store import Change, NewPhoto, Refusal, Store, storable
 from lightproof.imaging.decode import in_one_line
 
 

@@ -12,8 +12,7 @@ from lightproof.errors import DuplicatePhoto
 from lightproof.gallery.enrollment import BatchResult, EnrollmentConfig, Job
 from lightproof.gallery.folders.ownership import Belonging, Picture
 from lightproof.gallery.folders.read import READ, Read, reading, why_unread
-from lightproof.gallery.store import NewPhoto, Refusal, Store
-from lightproof.gallery.store.person_names import storable
+from lightproof.gallery.store import NewPhoto, Refusal, Store, storable
 from lightproof.imaging.decode import in_one_line
 
 TOGETHER: Final = 48

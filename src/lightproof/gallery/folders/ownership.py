@@ -13,8 +13,7 @@ from unicodedata import normalize
 
 from lightproof.errors import BadImage
 from lightproof.gallery.enrollment import hash_of
-from lightproof.gallery.store import Photo
-from lightproof.gallery.store.person_names import storable
+from lightproof.gallery.store import Photo, storable
 from lightproof.imaging.decode import contents_of
 
 

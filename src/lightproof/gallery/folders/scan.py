@@ -25,8 +25,7 @@ from lightproof.gallery.folders.commit import Desk, follow_files, remove_missing
 from lightproof.gallery.folders.diff import FolderReport, Piece, Plan, Refused, Work, together
 from lightproof.gallery.folders.ownership import Picture
 from lightproof.gallery.folders.read import check_visible
-from lightproof.gallery.store import Store, check_name
-from lightproof.gallery.store.person_names import storable
+from lightproof.gallery.store import Store, check_name, storable
 from lightproof.imaging.decode import ENDINGS, contents_of, in_one_line
 
 COMMITTED: Final = 8

@@ -2,29 +2,130 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import Any, Final, TypeVar
 
-from sqlalchemy import ColumnElement, Executable, delete, exists, insert, select, update
+from sqlalchemy import (
+    ColumnElement,
+    Connection,
+    CursorResult,
+    Executable,
+    Table,
+    delete,
+    exists,
+    func,
+    insert,
+    select,
+    update,
+)
+from sqlalchemy.sql.compiler import SQLCompiler
 
 from lightproof.core.labels import sampling_key
-from lightproof.errors import BadParameter, DuplicatePhoto, NameTaken
-from lightproof.gallery.store.person_names import check_name, storable
-from lightproof.gallery.store.records import Added, Forgotten, NewPhoto, Refusal, Removed
-from lightproof.gallery.store.rows import check_kind, photo_row, refusal_row
-from lightproof.gallery.store.schema import OWN_FACTS, codes, gone, now, people, photos, refused
-from lightproof.gallery.store.statements import Statements
+from lightproof.errors import BadParameter, DuplicatePhoto, LightproofError, NameTaken
+from lightproof.gallery.store.database import PlaceErrors
+from lightproof.gallery.store.records import (
+    Added,
+    Forgotten,
+    NewPhoto,
+    Refusal,
+    Removed,
+    check_kind,
+    check_name,
+    photo_row,
+    refusal_row,
+    storable,
+)
+from lightproof.gallery.store.schema import OWN_FACTS, codes, facts, gone, now, people, photos, refused
+from lightproof.gallery.store.view import VALUES_PER_STATEMENT, Kinds, View
+
+MAX_TRACED_PHOTOS: Final = 50
+"""When a change deletes more photos, it does not list their traces."""
+
+HEAD_BYTES: Final = 8192
+"""At most so many bytes of a large value lie among the rows."""
+
+_TRACE_STEP, _TRACE_BYTES = 512, 16
+
+_MAYBE_STR, _MAYBE_BYTES = (str, type(None)), (bytes, type(None))
+
+T = TypeVar("T")
 
 
-class Change(Statements):
-    """A change that is being made.
+def traces_of(*values: str | bytes | None) -> list[bytes]:
+    """List what proves that a row is still there: its texts, and samples of the heads of its large values."""
+    traces: list[bytes] = []
+    for value in values:
+        if isinstance(value, str):
+            traces.append(value.encode())
+        elif value is not None:
+            traces += [value[i : i + _TRACE_BYTES] for i in range(0, min(len(value), HEAD_BYTES), _TRACE_STEP)]
+    return [trace for trace in traces if trace.strip(b"\0")]
 
-    Made by :meth:`Store.writing`, which commits it at the end of its block. Whenever the photos of a person change, the
-    joint template of that person is dropped; :meth:`set_spans` gives the new one.
+
+class Change(View):
+    """A transaction that writes; it reads what it has written so far, and nobody else does.
+
+    Made by :meth:`Store.writing`, which commits it at the end of its block. When photos of a person change, the joint
+    template of that person is dropped; :meth:`set_spans` gives the new one.
+
+    Parameters
+    ----------
+    connection : Connection
+        In a transaction beside which no other writer runs.
+    errors : PlaceErrors
+
+    Attributes
+    ----------
+    erased : bool
+        Whether the change deleted anything that must be overwritten.
+    traces : list of bytes, or None
+        What the deleted rows may have left; None if that is too much to list.
     """
 
+    # On PostgreSQL a writer waits here for others.
+    _REVISION = View._REVISION.with_for_update()
+    _WRITES = True
+
+    def __init__(self, connection: Connection, errors: PlaceErrors) -> None:
+        self._failure: LightproofError | None = None
+        super().__init__(connection, errors)
+        self._next = self._revision + 1
+        self._changed = False
+        self.erased = False
+        self.traces: list[bytes] | None = []
+
+    @property
+    def next_revision(self) -> int:
+        """Revision of the gallery if the change ended now."""
+        return self._next if self._changed else self._revision
+
+    def finish(self) -> str | None:
+        """Count the change; called once, before the commit.
+
+        Returns
+        -------
+        str, or None
+            The mark that the gallery has until what this change, or one before it, deleted is overwritten.
+        """
+        with self._whole():
+            if self._changed:
+                self._put("revision", str(self._next))
+            unswept = self.facts().get("unswept")
+            if unswept is not None:
+                # The traces of the changes before are not known any more.
+                self.traces = None
+            if self.erased:
+                unswept = str(self._next)
+                self._put("unswept", unswept)
+        return unswept
+
+    def swept(self, mark: str) -> None:
+        """Remove the mark of a change whose deleted rows are overwritten; the mark of a later change stays."""
+        self._run(delete(facts).where(facts.c.key == "unswept", facts.c.value == mark))
+
     def add_person(self, name: str) -> None:
-        """Enroll somebody without photos; :class:`~lightproof.errors.NameTaken` if somebody is called so."""
+        """Enroll a person without photos; :class:`~lightproof.errors.NameTaken` if the name is taken."""
         name = check_name(name)
         if self.ids_of([name]):
             raise NameTaken(name)
@@ -35,22 +136,22 @@ class Change(Statements):
         return self.add_all({name: new}, make)
 
     def add_all(self, new: Mapping[str, Iterable[NewPhoto]], make: bool = True) -> Added:
-        """Add photos of many people.
+        """Add photos of many people, and drop earlier refusals of these photos.
 
-        Photos that are there under the same name are left out and counted, those under another name are refused with
-        :class:`~lightproof.errors.DuplicatePhoto`. Where a photo was refused before, the refusal is dropped.
+        Photos that are enrolled under the same name are left out and counted;
+        :class:`~lightproof.errors.DuplicatePhoto` if one is enrolled under another name.
 
         Parameters
         ----------
         new : mapping of names to photos
         make : bool, default=True
-            Enroll people of new photos whom nobody knows; else :class:`~lightproof.errors.UnknownPerson`.
+            Enroll unknown people; else :class:`~lightproof.errors.UnknownPerson`.
 
         Returns
         -------
         Added
         """
-        given = [(check_name(name), photo_row(photo)) for name, theirs in new.items() for photo in theirs]
+        given = [(check_name(name), photo_row(photo)) for name, own in new.items() for photo in own]
         if not make:
             for name in new:
                 self.person(name)
@@ -66,15 +167,15 @@ class Change(Statements):
         return Added(len(rows), len(given) - len(rows))
 
     def replace_templates(self, name: str, made: Iterable[NewPhoto]) -> int:
-        """Put new templates, parameters and lights in place of a person's old ones, by hash; return how many."""
+        """Replace templates, parameters, lights and codes of a person's photos, by hash; return how many."""
         person = self.person(name)
         rows = [photo_row(photo) for photo in made]
         owners = self.known_hashes(row["hash"] for row in rows)
         for row in rows:
             if owners.get(row["hash"]) != person.name:
                 raise BadParameter("replace_templates", "made", f"photos of {person.name!r}", row["hash"])
-            news = {key: row[key] for key in ("parameters", "template", "light")}
-            self._do(update(photos).where(photos.c.hash == row["hash"]).values(news))
+            values = {key: row[key] for key in ("parameters", "template", "light")}
+            self._do(update(photos).where(photos.c.hash == row["hash"]).values(values))
         self._each([row["hash"] for row in rows], self._without_codes)
         self._insert_codes({row["hash"]: row["code"] for row in rows}, {row["hash"]: person.id for row in rows})
         if rows:
@@ -82,16 +183,16 @@ class Change(Statements):
         return len(rows)
 
     def templates_of(self, name: str) -> list[bytes]:
-        """The templates of a person, in the order of their hashes: the order of enrolling does not matter."""
-        question = select(photos.c.template).where(photos.c.person == self.person(name).id)
-        return [row[0] for row in self._rows(question.order_by(photos.c.hash), (bytes,))]
+        """Return the templates of a person in the order of their hashes: the order of enrolling does not matter."""
+        query = select(photos.c.template).where(photos.c.person == self.person(name).id)
+        return [row[0] for row in self._rows(query.order_by(photos.c.hash), (bytes,))]
 
     def set_span(self, name: str, span: bytes | None) -> None:
-        """Keep the joint template of one person's photos."""
+        """Store the joint template of one person's photos."""
         self.set_spans({name: span})
 
     def set_spans(self, spans: Mapping[str, bytes | None]) -> None:
-        """Keep the joint templates of many people's photos."""
+        """Store the joint templates of many people's photos."""
         wanted = {check_name(name): span for name, span in spans.items()}
         ids = self.ids_of(wanted)
         for name, span in wanted.items():
@@ -100,20 +201,19 @@ class Change(Statements):
             self._do(update(people).where(people.c.id == person).values(span=span, revision=self._next))
 
     def rename(self, old: str, new: str) -> None:
-        """Call a person otherwise; :class:`~lightproof.errors.NameTaken` if somebody is called so."""
+        """Rename a person; :class:`~lightproof.errors.NameTaken` if the new name is taken."""
         person, new = self.person(old), check_name(new, "The new name")
         if new == person.name:
             return
         if self.ids_of([new]):
             raise NameTaken(new)
-        self._do(
-            update(people).where(people.c.id == person.id).values(name=new, lot=sampling_key(new), revision=self._next)
-        )
+        values = {"name": new, "lot": sampling_key(new), "revision": self._next}
+        self._do(update(people).where(people.c.id == person.id).values(values))
         self._do(update(refused).where(refused.c.person == person.name).values(person=new))
         self._erase(person.name)
 
     def forget(self, name: str) -> Forgotten:
-        """Delete a person with all photos, and the refusals under that name; there may be nothing but those."""
+        """Delete a person with all photos, and the refusals under that name; there may be only refusals."""
         kept = self.kept_of(name)
         name = check_name(name)
         for number in self.ids_of([name]).values():
@@ -125,27 +225,27 @@ class Change(Statements):
         return kept
 
     def remove_photos(self, hashes: Iterable[str]) -> Removed:
-        """Delete photos by their hashes; a person of whom no photo is left goes too. Unknown hashes are left out."""
-        gone = self.known_hashes(hashes)
-        if not gone:
+        """Delete photos by their hashes, and people without any photo left. Unknown hashes are left out."""
+        owners = self.known_hashes(hashes)
+        if not owners:
             return Removed(0, [])
-        self._erase_photos(photos.c.hash, gone, len(gone))
-        ids = self.ids_of(gone.values())
-        # The joint templates are made of the photos that go.
+        self._erase_photos(photos.c.hash, owners, len(owners))
+        ids = self.ids_of(owners.values())
+        # The joint templates are made of the deleted photos.
         self._erase_people(ids.values())
-        self._each(list(gone), lambda some: delete(photos).where(self._one_of(photos.c.hash, some)))
+        self._each(list(owners), lambda some: delete(photos).where(self._one_of(photos.c.hash, some)))
         left = exists(select(photos.c.id).where(photos.c.person == people.c.id))
-        question = select(people.c.id, people.c.name).where(~left)
-        empty = dict(self._among(question, people.c.id, ids.values(), (int, str)))
+        query = select(people.c.id, people.c.name).where(~left)
+        empty = dict(self._among(query, people.c.id, ids.values(), (int, str)))
         self._delete_people(list(empty))
         self._drop_refusals(refused.c.person, list(empty.values()))
         self._touch([person for person in ids.values() if person not in empty])
-        return Removed(len(gone), sorted(empty.values()))
+        return Removed(len(owners), sorted(empty.values()))
 
     def refile(self, sources: Mapping[str, str]) -> None:
-        """Take note that the files of photos, by hash, are called otherwise now."""
-        question = select(photos.c.hash, photos.c.source)
-        before = dict(self._among(question, photos.c.hash, sources, (str, (str, type(None)))))
+        """Store the new file names of photos, by hash."""
+        query = select(photos.c.hash, photos.c.source)
+        before = dict(self._among(query, photos.c.hash, sources, (str, _MAYBE_STR)))
         for number, old in before.items():
             new = storable(sources[number])
             if new != old:
@@ -153,7 +253,7 @@ class Change(Statements):
                 self._erase(old)
 
     def remember_refusals(self, refusals: Iterable[Refusal]) -> int:
-        """Remember photos that could not be enrolled, in place of what was known of them; return how many."""
+        """Store refusals, in place of earlier ones of the same photos; return how many."""
         rows = {row["hash"]: row for row in map(refusal_row, refusals)}
         self._each(list(rows), lambda some: delete(refused).where(self._one_of(refused.c.hash, some)))
         if rows:
@@ -161,11 +261,11 @@ class Change(Statements):
         return len(rows)
 
     def forget_refusals(self, hashes: Iterable[str]) -> int:
-        """Let refused photos be tried again; return how many there were."""
+        """Delete refusals; return how many."""
         return self._drop_refusals(refused.c.hash, [storable(key) for key in hashes])
 
     def set_fact(self, key: str, value: str | None) -> None:
-        """Keep a fact of the gallery, or delete it with None."""
+        """Store a fact of the gallery, or delete it with None."""
         check_kind("set_fact", "key", key, str)
         check_kind("set_fact", "value", value, str | None)
         if key in OWN_FACTS:
@@ -174,8 +274,16 @@ class Change(Statements):
             self._put(key, value)
             self._changed = True
 
+    def _put(self, key: str, value: str | None) -> None:
+        key = storable(key)
+        if value is None:
+            self._run(delete(facts).where(facts.c.key == key))
+        # The row of the revision must stay the same row: on PostgreSQL other writers wait for it.
+        elif not self._run(update(facts).where(facts.c.key == key).values(value=storable(value))):
+            self._run(insert(facts), {"key": key, "value": storable(value)})
+
     def _insert_photos(self, rows: dict[str, dict[str, Any]]) -> None:
-        """Add checked photos, whose person is given by name; make the people who are missing."""
+        """Add checked photos, whose person is given by name; enroll unknown people."""
         if not rows:
             return
         day = now()
@@ -193,23 +301,96 @@ class Change(Statements):
     def _insert_codes(self, new: Mapping[str, bytes | None], persons: Mapping[str, int]) -> None:
         """Add the codes of photos, by hash, that have one."""
         numbers = self._among(select(photos.c.hash, photos.c.id), photos.c.hash, list(new), (str, int))
-        given = [(number, persons[key], new[key]) for key, number in numbers if new[key] is not None]
-        self._insert(codes, [{"photo": photo, "person": person, "code": code} for photo, person, code in given])
+        rows = [{"photo": number, "person": persons[key], "code": new[key]} for key, number in numbers]
+        self._insert(codes, [row for row in rows if row["code"] is not None])
 
     def _new_person(self, name: str, day: str) -> dict[str, Any]:
         return {"name": name, "revision": self._next, "added": day, "lot": sampling_key(name)}
 
+    def _touch(self, persons: list[int]) -> None:
+        """Mark people as changed by this revision, and drop their joint templates."""
+        values = {"revision": self._next, "span": None}
+        self._each(persons, lambda some: update(people).where(self._one_of(people.c.id, some)).values(values))
+
     def _delete_people(self, numbers: Sequence[int]) -> None:
-        """Delete people who have no photos any more; whoever follows the gallery hears of it."""
+        """Delete people without photos, and note their ids for readers that follow the gallery."""
         if self._each(numbers, lambda some: delete(people).where(self._one_of(people.c.id, some))):
             self._do(insert(gone), [{"person": number, "revision": self._next} for number in numbers])
 
     def _drop_refusals(self, column: ColumnElement[Any], values: Sequence[str]) -> int:
-        question = select(refused.c.hash, refused.c.person, refused.c.source, refused.c.reason)
-        for row in self._among(question, column, values, (str, (str, type(None)), str, str)):
+        query = select(refused.c.hash, refused.c.person, refused.c.source, refused.c.reason)
+        for row in self._among(query, column, values, (str, _MAYBE_STR, str, str)):
             self._erase(*row)
         return self._each(values, lambda some: delete(refused).where(self._one_of(column, some)))
 
     def _without_codes(self, hashes: Sequence[str]) -> Executable:
-        theirs = select(photos.c.id).where(self._one_of(photos.c.hash, hashes))
-        return delete(codes).where(codes.c.photo.in_(theirs))
+        numbers = select(photos.c.id).where(self._one_of(photos.c.hash, hashes))
+        return delete(codes).where(codes.c.photo.in_(numbers))
+
+    def _erase(self, *values: str | bytes | None) -> None:
+        """Note that values are deleted and must be overwritten."""
+        self.erased = True
+        if self.traces is not None:
+            self.traces += traces_of(*values)
+
+    def _erase_photos(self, column: ColumnElement[Any], values: Iterable[object], count: int) -> None:
+        self.erased = True
+        if count > MAX_TRACED_PHOTOS:
+            self.traces = None
+        if self.traces is not None:
+            kept = (photos.c.hash, photos.c.source, func.substr(photos.c.template, 1, HEAD_BYTES), codes.c.code)
+            query = select(*kept).outerjoin_from(photos, codes, codes.c.photo == photos.c.id)
+            for row in self._among(query, column, values, (str, _MAYBE_STR, bytes, _MAYBE_BYTES)):
+                self._erase(*row)
+
+    def _erase_people(self, ids: Iterable[int]) -> None:
+        if self.traces is not None:
+            query = select(people.c.name, func.substr(people.c.span, 1, HEAD_BYTES))
+            for row in self._among(query, people.c.id, ids, (str, _MAYBE_BYTES)):
+                self._erase(*row)
+
+    def _each(self, values: Sequence[T], make: Callable[[Sequence[T]], Executable]) -> int:
+        """Run a statement over many values, some values at a time; return the number of changed rows."""
+        starts = range(0, len(values), VALUES_PER_STATEMENT)
+        return sum(self._do(make(values[start : start + VALUES_PER_STATEMENT])) for start in starts)
+
+    def _insert(self, table: Table, rows: Sequence[dict[str, Any]]) -> None:
+        """Add many rows with the same columns."""
+        if not rows:
+            return
+        # Compiled once and given to the driver: SQLAlchemy would look at every value of every row.
+        statement = insert(table).compile(dialect=self._connection.dialect, column_keys=list(rows[0]))
+        assert isinstance(statement, SQLCompiler)
+        order = statement.positiontup
+        given = rows if order is None else [tuple(row[name] for name in order) for row in rows]
+        with self._whole(), self._errors.translate(writing=self._WRITES):
+            self._connection.exec_driver_sql(str(statement), list(given))
+        self._changed = True
+
+    def _do(self, statement: Executable, rows: Any = None) -> int:
+        """Change rows of the gallery; return how many."""
+        count = self._run(statement, rows)
+        self._changed = self._changed or count != 0
+        return count
+
+    def _run(self, statement: Executable, rows: Any = None) -> int:
+        with self._whole(), self._errors.translate(writing=self._WRITES):
+            result = self._connection.execute(statement, rows)
+            # Unlike a query, a statement that changes rows always has a cursor.
+            assert isinstance(result, CursorResult)
+            return result.rowcount
+
+    def _rows(self, query: Executable, kinds: Kinds) -> Sequence[Any]:
+        with self._whole():
+            return super()._rows(query, kinds)
+
+    @contextmanager
+    def _whole(self) -> Iterator[None]:
+        """Refuse to go on after an error of the database, which may have undone a part of the change."""
+        if self._failure is not None:
+            raise self._failure
+        try:
+            yield
+        except LightproofError as problem:
+            self._failure = problem
+            raise

@@ -1,11 +1,11 @@
 """A gallery in a PostgreSQL database, for several machines.
 
-The tables stand in the first schema of the user's search path. One writer at a time: whoever writes holds the row of
-the revision.
+The tables lie in the first schema of the user's search path. One writer at a time: a writer locks the row of the
+revision.
 
-PostgreSQL does not overwrite what it deletes. After a deletion the tables are vacuumed: the room of the deleted rows is
-free for others, and nobody can ask for them any more. Their bytes stay in the server's files until something else is
-written there, and in its log and its backups as long as those are kept.
+PostgreSQL does not overwrite what it deletes. A sweep vacuums the tables: the room of deleted rows becomes free, and
+no query can read them any more. Their bytes stay in the server's files until something else is written there, and in
+its log and backups as long as those are kept.
 """
 
 from __future__ import annotations
@@ -17,16 +17,15 @@ from typing import Any, Final
 from sqlalchemy import Connection, Engine, create_engine, inspect, text
 from sqlalchemy.exc import DBAPIError
 
-from lightproof.errors import BadGallery, MissingExtra
+from lightproof.errors import MissingExtra
 from lightproof.gallery.store import schema
-from lightproof.gallery.store.engine import Database
-from lightproof.gallery.store.location import Place
+from lightproof.gallery.store.database import Database, Place
 
-SWEEP_WAIT: Final = 1000
-"""Milliseconds that a sweep waits for others who clean the same tables."""
+SWEEP_WAIT_MS: Final = 1000
+"""Milliseconds that a sweep waits for others that clean the same tables."""
 
 _LIMITS = text(
-    # What is acknowledged must be on the server's disk, whatever is its default.
+    # An acknowledged change must be on the server's disk, whatever the server's default.
     "SELECT set_config('lock_timeout', :wait, true), set_config('synchronous_commit', "
     "replace(current_setting('synchronous_commit'), 'off', 'on'), true)"
 )
@@ -43,7 +42,7 @@ class PostgresDatabase(Database):
             raise MissingExtra("A gallery in PostgreSQL needs the packages of an extra", "postgres") from None
 
         class Cursor(psycopg.Cursor[Any]):
-            """Asks for answers as bytes: templates need not be written out as text and read again."""
+            """Requests rows as bytes: templates need not be written as text and read again."""
 
             def __init__(self, *args: Any, **options: Any) -> None:
                 super().__init__(*args, **options)
@@ -52,74 +51,74 @@ class PostgresDatabase(Database):
         options: dict[str, Any] = {"client_encoding": "utf8", "cursor_factory": Cursor}
         if "connect_timeout" not in place.url.query:
             options["connect_timeout"] = 10
-        # A server may have been started anew since the last question.
+        # The server may have restarted since the last query.
         return create_engine(place.url, connect_args=options, pool_pre_ping=True, max_overflow=-1)
 
     def is_blank(self) -> bool:
         """See the parent."""
-        with self.reading() as connection, self.words.plain():
+        with self.reading() as connection, self.errors.translate():
             return not self._tables(connection)
 
     def prepare(self, create: bool) -> None:
         """See the parent."""
-        with self.reading() as connection, self.words.plain():
-            there = self._tables(connection)
-        if not there:
+        with self.reading() as connection, self.errors.translate():
+            tables = self._tables(connection)
+        if not tables:
             if not create:
-                raise BadGallery(self.words.place, "a database without tables")
-            with self.writing() as connection, self.words.plain(writing=True):
+                raise self.errors.bad("a database without tables")
+            with self.writing() as connection, self.errors.translate(writing=True):
                 self._make_missing(connection)
-        elif not there >= schema.FIRST:
-            raise BadGallery(self.words.place, "a database with other tables")
-        with self.reading() as connection, self.words.plain():
+        elif not tables >= schema.FIRST:
+            raise self.errors.bad("a database with other tables")
+        with self.reading() as connection, self.errors.translate():
             found = self._schema_of(connection)
         if found < schema.SCHEMA:
             self._migrate()
 
     def _tables(self, connection: Connection) -> set[str]:
-        """Those of our names that stand where ours would; other tables in the database are left alone."""
+        """Names of our tables that exist; other tables in the database are left alone."""
         return set(inspect(connection).get_table_names()) & set(schema.tables.tables)
 
     def _make_missing(self, connection: Connection) -> None:
         encoding = connection.execute(text("SHOW server_encoding")).scalar_one()
         if encoding != "UTF8":
-            raise BadGallery(self.words.place, f"a database whose encoding is {encoding}, not UTF8")
+            raise self.errors.bad(f"a database whose encoding is {encoding}, not UTF8")
         connection.execute(text("SELECT pg_advisory_xact_lock(:key)"), {"key": schema.APPLICATION})
-        # Somebody else may have made it while we waited.
+        # Another process may have made them while we waited.
         if not self._tables(connection):
             schema.make_tables(connection)
 
-    def _undone(self) -> AbstractContextManager[None]:
-        # Tables that are made in a transaction go with it.
+    def _unmade_on_error(self) -> AbstractContextManager[None]:
+        # A rollback removes the tables too.
         return nullcontext()
 
     @contextmanager
     def reading(self) -> Iterator[Connection]:
         """See the parent."""
-        with self.words.plain():
+        with self.errors.translate():
             connection = self.engine.connect()
         with connection:
-            with self.words.plain():
+            with self.errors.translate():
                 connection.execution_options(isolation_level="REPEATABLE READ", postgresql_readonly=True)
                 connection.begin()
             yield connection
 
     def _begin_writing(self, connection: Connection) -> None:
-        # READ COMMITTED: what is read after the lock is taken is what the writer before has left.
+        # READ COMMITTED: a read after the lock sees what the writer before has committed.
         connection.execution_options(isolation_level="READ COMMITTED")
         connection.begin()
-        connection.execute(_LIMITS, {"wait": str(max(1, round(self.words.timeout * 1000)))})
+        connection.execute(_LIMITS, {"wait": str(max(1, round(self.errors.timeout * 1000)))})
 
     def sweep(self, traces: list[bytes] | None, patient: bool = True, thorough: bool = False) -> bool:
-        """Vacuum the tables: the room of deleted rows is freed, not overwritten.
+        """Vacuum the tables: this frees the room of deleted rows and does not overwrite it.
 
-        Rows that somebody still reads are left to the server's own cleaning, and so is all of it where the user does
-        not own the tables.
+        The server's own cleaning does the rest: rows that somebody still reads, and all where the user does not own
+        the tables.
         """
-        with self.words.plain(writing=True), self.engine.connect() as connection:
+        with self.errors.translate(writing=True), self.engine.connect() as connection:
             connection.execution_options(isolation_level="AUTOCOMMIT")
             try:
-                connection.execute(text(f"SET lock_timeout = {SWEEP_WAIT if patient else 1}"))
+                connection.execute(text(f"SET lock_timeout = {SWEEP_WAIT_MS if patient else 1}"))
                 connection.execute(text(f"VACUUM {', '.join(schema.tables.tables)}"))
             except DBAPIError as problem:
                 if getattr(problem.orig, "sqlstate", None) != "55P03":

@@ -1,6 +1,6 @@
-"""The tables, their number, and the way from an older number to this one.
+"""The tables, the number of this schema, and the migrations from older numbers.
 
-In SQLite a column behind a large value is read through it, so the large ones stand last.
+To reach a column behind a large value SQLite reads the value too, so large columns come last.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from sqlalchemy import (
 from lightproof.core.labels import sampling_key
 
 SCHEMA: Final = 2
-"""Raised whenever the tables change; every raise has its function in ``MIGRATIONS``."""
+"""Raised with every change of the tables, together with a function in ``MIGRATIONS``."""
 
 APPLICATION: Final = 0x4C506761
 """Tells a gallery from any other SQLite file ("LPga")."""
@@ -38,14 +38,14 @@ APPLICATION: Final = 0x4C506761
 KIND: Final = "lightproof gallery"
 
 FIRST: Final = frozenset({"facts", "people", "photos", "refused"})
-"""Tables that every gallery has, whatever its schema."""
+"""Tables of every gallery, whatever its schema."""
 
 OWN_FACTS: Final = frozenset({"kind", "schema", "made", "revision", "unswept"})
-"""Facts that only the store itself writes."""
+"""Facts that only the store writes."""
 
 
 class Bytes(LargeBinary):
-    """Bytes as the driver gives them; what else a damaged file holds there is not made into bytes."""
+    """Bytes as the driver gives them; other values in a damaged file are not converted to bytes."""
 
     def bind_processor(self, dialect: Dialect) -> None:
         """No conversion on the way in."""
@@ -56,7 +56,7 @@ class Bytes(LargeBinary):
 
 # Sorted by code point, as Python sorts; SQLite does so anyway.
 _Sorted = Text().with_variant(Text(collation="C"), "postgresql")
-# SQLite counts without reuse only what it calls INTEGER.
+# Only for an INTEGER column SQLite never reuses a number.
 _Key = BigInteger().with_variant(Integer(), "sqlite")
 
 tables = MetaData()
@@ -70,7 +70,7 @@ people = Table(
     Column("name", _Sorted, nullable=False, unique=True),
     Column("revision", _Key, nullable=False),
     Column("added", Text, nullable=False),
-    # Made of the name alone; those with the smallest are the same few people whoever else comes and goes.
+    # Sampling key of the name: the people with the smallest keys stay the same whoever else comes and goes.
     Column("lot", _Key, nullable=False),
     Column("span", Bytes),
     Index("people_by_revision", "revision"),
@@ -91,12 +91,12 @@ photos = Table(
     Column("added", Text, nullable=False),
     Column("template", Bytes, nullable=False),
     Column("face", Bytes),
-    # A person's photos in the order of their hashes, without sorting rows that hold templates.
+    # Orders a person's photos by hash without sorting rows that hold templates.
     Index("photos_of_person", "person", "hash"),
     sqlite_autoincrement=True,
 )
 
-# Beside the photos, not in them: all codes are read in one go, without the templates.
+# A table of their own: all codes are read in one go, without the templates.
 codes = Table(
     "codes",
     tables,
@@ -106,7 +106,7 @@ codes = Table(
     Index("codes_of_person", "person"),
 )
 
-# Numbers of people who are no longer there, and since when: whoever follows the gallery must hear of it.
+# Numbers of deleted people and the revision of their deletion, for readers that follow the gallery.
 gone = Table(
     "gone",
     tables,
@@ -129,7 +129,7 @@ refused = Table(
 
 
 def _add_codes(connection: Connection) -> None:
-    """Lead from schema 1 to 2: lots, codes, and who is gone. Templates of that time are made anew anyway."""
+    """Migrate from schema 1 to 2: sampling keys, codes, deleted people. Templates of schema 1 are made anew anyway."""
     connection.exec_driver_sql("ALTER TABLE people ADD COLUMN lot BIGINT NOT NULL DEFAULT 0")
     for number, name in connection.execute(select(people.c.id, people.c.name)).all():
         connection.execute(update(people).where(people.c.id == number).values(lot=sampling_key(name)))
@@ -140,11 +140,11 @@ def _add_codes(connection: Connection) -> None:
 
 
 MIGRATIONS: dict[int, Callable[[Connection], None]] = {2: _add_codes}
-"""For each schema number after the first, what leads to it from the number before."""
+"""For each schema number after the first, the migration from the number before."""
 
 
 def now() -> str:
-    """Tell the time, in UTC, as ISO 8601."""
+    """Return the time, in UTC, as ISO 8601."""
     return datetime.now(UTC).isoformat(timespec="seconds")
 
 
@@ -156,7 +156,7 @@ def make_tables(connection: Connection) -> None:
 
 
 def migrate(connection: Connection, found: int) -> None:
-    """Lead an older gallery to the present schema, step by step, in the caller's transaction."""
+    """Bring an older gallery to the present schema, step by step, in the caller's transaction."""
     for number in range(found + 1, SCHEMA + 1):
         MIGRATIONS[number](connection)
     connection.execute(update(facts).where(facts.c.key == "schema").values(value=str(SCHEMA)))

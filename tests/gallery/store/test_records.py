@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lightproof.errors import BadLabels
-from lightproof.gallery.store.person_names import check_name, storable
+from lightproof.gallery.store.records import check_name, storable
 
 
 @pytest.mark.parametrize(
