@@ -20,6 +20,7 @@ from lightproof.experiments.rows import Row, lines_of
 
 ROOT = Path(__file__).parents[1]
 SOURCE = ROOT / "src" / "lightproof"
+DOCUMENTS = [*sorted(ROOT.glob("docs/*.md")), *sorted(ROOT.glob("*.md"))]
 EXAMPLES = sorted((ROOT / "examples").glob("*.py"))
 
 
@@ -43,9 +44,7 @@ def anchors(document):
     return {re.sub(r"[^\w\- ]", "", heading).strip().lower().replace(" ", "-") for heading in headings}
 
 
-@pytest.mark.parametrize(
-    "document", [*sorted(ROOT.glob("docs/*.md")), *sorted(ROOT.glob("*.md"))], ids=lambda p: p.name
-)
+@pytest.mark.parametrize("document", DOCUMENTS, ids=lambda p: p.name)
 def test_every_link_to_a_file_leads_somewhere(document):
     for target in re.findall(r"\]\((?!https?:)([^)]+)", document.read_text()):
         file, _, heading = target.partition("#")
@@ -61,6 +60,24 @@ def test_every_name_in_the_map_of_symbols_exists():
     for name in named:
         pkgutil.resolve_name(f"lightproof.{name}")
     assert len(named) >= 30
+
+
+ROOMS = "|".join(sorted(path.name for path in SOURCE.glob("[a-z]*") if path.is_dir()))
+
+
+@pytest.mark.parametrize("document", DOCUMENTS, ids=lambda p: p.name)
+def test_every_module_named_in_the_documents_exists(document):
+    """As `method/patches`, tests/method/test_patches.py or lightproof.method.patches."""
+    text = document.read_text()
+    for tests, place in re.findall(rf"(tests/)?(?<![\w/.-])((?:{ROOMS})(?:/\w+)+(?:\.py|\.js)?)", text):
+        home = (ROOT / "tests" if tests else SOURCE) / place
+        assert home.exists() or home.with_suffix(".py").exists(), tests + place
+    for file in re.findall(r"(?<![\w/])(?:src|tests|benchmarks|examples|docs)/[\w/.-]*\w", text):
+        assert (ROOT / file).exists(), file
+    for module in re.findall(r"python -m (benchmarks\.\w+)", text):
+        assert (ROOT / f"{module.replace('.', '/')}.py").exists(), module
+    for name in re.findall(r"\blightproof(?:\.\w+)+", text) if document.name != "CHANGELOG.md" else ():
+        pkgutil.resolve_name(name)
 
 
 def test_every_test_named_in_the_documents_exists():
