@@ -1,8 +1,8 @@
-"""How well bits tell people apart, beside the exact evidence: python -m benchmarks.codes CroppedYale [PRESET].
+"""How well binary codes separate people, beside the exact score: python -m benchmarks.codes CroppedYale [PRESET].
 
-Everybody is enrolled with the frontal photo, and asked about in all other lights. For each photo: by how many standard
-deviations of the others the right person is ahead of their mean. The numbers that bits are made of were chosen on the
-people with odd numbers; those with even numbers are shown beside.
+Everybody is enrolled with the frontal photo; the photos in all other lights are probes. For each probe: by how many
+standard deviations of the others the right person is ahead of their mean. The numbers behind the bits were chosen on the
+people with odd numbers; people with even numbers are shown beside.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from lightproof.types import Array, Floats
 LIGHTS = ((0, 25), (25, 50), (50, 180))
 SHARES = (1, 5, 50)
 FACES = 8
-GLANCE, FIRST, SECOND = "glance, as the photo lies", "first look, as the photo lies", "second look, nine alignments"
+SCAN, PREFILTER, RERANK = "coarse scan, as the photo lies", "prefilter, as the photo lies", "rerank, nine alignments"
 
 
 def ahead(scores: Floats, right: Array) -> Floats:
@@ -46,18 +46,18 @@ def measure(faces: FaceSet, preset: str) -> Iterator[list[str]]:
     coarse_scan = in_blocks(spread(codes, encoder.n_first)[0])
     asked = np.flatnonzero(~frontal)
     right = np.array([names.index(label) for label in faces.labels[asked]])
-    looks: dict[str, list[Array]] = {GLANCE: [], FIRST: [], SECOND: [], "exact evidence": []}
+    looks: dict[str, list[Array]] = {SCAN: [], PREFILTER: [], RERANK: [], "exact score": []}
     for start in range(0, len(asked), FACES):
         query = matcher.probes(faces.images[asked[start : start + FACES]])
         for bits in encoder.encode_probes(query.vectors, query.moves):
             seen, n = spread(bits[0], encoder.n_first)[0], len(codes)
-            looks[GLANCE].append(-hamming_distances(coarse_scan, seen, n)[0].astype(float))
-            looks[FIRST].append(-hamming_distances(blocks, bits[0, : encoder.n_first], n)[0].astype(float))
-            looks[SECOND].append(-least_distances(blocks, rest, np.arange(n), bits).astype(float))
-        looks["exact evidence"] += list(matcher.score_probes(query, people).people)
+            looks[SCAN].append(-hamming_distances(coarse_scan, seen, n)[0].astype(float))
+            looks[PREFILTER].append(-hamming_distances(blocks, bits[0, : encoder.n_first], n)[0].astype(float))
+            looks[RERANK].append(-least_distances(blocks, rest, np.arange(n), bits).astype(float))
+        looks["exact score"] += list(matcher.score_probes(query, people).people)
     azimuth, elevation = (np.radians(angles[asked]) for angles in (faces.azimuths, faces.elevations))
     angle = np.degrees(np.arccos(np.clip(np.cos(azimuth) * np.cos(elevation), -1, 1)))
-    n_bits = {GLANCE: WORD * coarse_scan.shape[1], FIRST: WORD * encoder.n_first, SECOND: WORD * encoder.n_words}
+    n_bits = {SCAN: WORD * coarse_scan.shape[1], PREFILTER: WORD * encoder.n_first, RERANK: WORD * encoder.n_words}
     for name, scores in looks.items():
         lead = ahead(np.array(scores), right)
         cells = [np.percentile(lead[(angle > low) & (angle <= high)], SHARES) for low, high in LIGHTS]
