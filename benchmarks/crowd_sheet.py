@@ -18,9 +18,9 @@ import lightproof.datasets.crowd
 from lightproof.datasets.crowd.sheet import (
     COLUMNS,
     COMPONENTS,
-    COVER,
+    CELL_SIDE,
     FIELDS,
-    FINER,
+    MEAN_STEPS,
     HEIGHT,
     LANDMARK_ROWS,
     PIXELS,
@@ -28,10 +28,9 @@ from lightproof.datasets.crowd.sheet import (
     STEPS,
     WIDTH,
 )
-from lightproof.datasets.rendering.fields import CROP, UNIT, Field
+from lightproof.datasets.rendering import CROP, UNIT, Field
 from lightproof.datasets.rendering.person import TRAIT_RANGES
 from lightproof.datasets.rendering.surface import make_surface
-from lightproof.datasets.synthetic import _seat
 from lightproof.plots import png_of
 
 SHEET = Path(lightproof.datasets.crowd.__file__).with_name("people.png")
@@ -43,14 +42,14 @@ HEIGHT_OF_UNIT = UNIT * HEIGHT / CROP[0]
 
 def fields_of(person: int) -> NDArray[np.float32]:
     """Render one person: root of the albedo, both sideways normals, relief, gloss and openness, all in one row."""
-    sitter = _seat(make_surface(np.random.default_rng([SEED, person]), (HEIGHT, WIDTH)))
+    surface = make_surface(np.random.default_rng([SEED, person]), (HEIGHT, WIDTH))
     rng = np.random.default_rng([SEED, person])  # the traits are what is drawn from it first
     traits = {name: rng.uniform(low, high) for name, (low, high) in TRAIT_RANGES.items()}
     off = [HEIGHT_OF_UNIT * (traits[name] - sum(TRAIT_RANGES[name]) / 2) for name in LANDMARKS]
-    surface, normals = sitter.surface, sitter.normals
+    normals = surface.normals
     relief = _straightened(surface.relief, off, surface.margin[0])
-    relief = relief.reshape(RELIEF[0], COVER, RELIEF[1], COVER).mean(axis=(1, 3))
-    others = (np.sqrt(surface.albedo), normals[0], normals[1], surface.gloss, sitter.openness)
+    relief = relief.reshape(RELIEF[0], CELL_SIDE, RELIEF[1], CELL_SIDE).mean(axis=(1, 3))
+    others = (np.sqrt(surface.albedo), normals[0], normals[1], surface.gloss, surface.openness)
     albedo, right, down, gloss, openness = (_straightened(field, off, 0) for field in others)
     parts = [albedo, right, down, relief, gloss, openness]
     return np.concatenate([part.ravel() for part in parts]).astype(np.float32)
@@ -78,7 +77,7 @@ def records(people: NDArray[np.float32]) -> NDArray[np.uint8]:
     most = directions[:COMPONENTS] * (strengths[:COMPONENTS, None] / np.sqrt(len(people) - 1)) / weights
     scores = apart * weights @ directions[:COMPONENTS].T
     rest = (apart - (scores @ directions[:COMPONENTS]) / weights).std(axis=0)
-    fine = np.rint(mean / STEPS * FINER).astype(int) + 2**15
+    fine = np.rint(mean / STEPS * MEAN_STEPS).astype(int) + 2**15
     pages = [fine // 256, fine % 256, rest, np.zeros(COLUMNS), *(most + 128)]
     pages[3][: 2 * PIXELS] = np.clip(extras * 100, 0, 255)
     return np.clip(np.rint(pages), 0, 255).astype(np.uint8)

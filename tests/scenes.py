@@ -11,7 +11,7 @@ from scipy.ndimage import gaussian_filter
 from skimage.transform import SimilarityTransform, warp
 
 from lightproof.datasets import make_relit_faces
-from lightproof.datasets.rendering.fields import MARGIN
+from lightproof.datasets.rendering import MARGIN
 from lightproof.datasets.rendering.person import TRAIT_RANGES, warped_plane
 from lightproof.imaging.detection import Face
 

@@ -99,18 +99,18 @@ class TestLight:
         assert (np.percentile(images, 10, axis=(1, 2)) < 12).all()
 
     def test_the_nose_throws_a_shadow_that_lambert_alone_does_not_give(self) -> None:
-        sitter = synthetic._seat(make_surface(np.random.default_rng([0, 1]), (192, 168)))
-        cast = synthetic._radiance(sitter, (50, 0))
-        bare = synthetic._radiance(sitter, (50, 0), cast_shadows=False)
+        surface = make_surface(np.random.default_rng([0, 1]), (192, 168))
+        cast = synthetic._radiance(surface, (50, 0))
+        bare = synthetic._radiance(surface, (50, 0), cast_shadows=False)
         hidden = (cast < 0.3 * bare) & (bare > 0.1)
         beside_nose, other_side = hidden[60:105, 95:130], hidden[60:105, 38:73]
         assert beside_nose.mean() > 0.15
         assert other_side.mean() < 0.02
 
     def test_a_frontal_lamp_throws_no_shadow(self) -> None:
-        sitter = synthetic._seat(make_surface(np.random.default_rng([0, 0]), SMALL))
+        surface = make_surface(np.random.default_rng([0, 0]), SMALL)
         np.testing.assert_array_equal(
-            synthetic._radiance(sitter, FRONT), synthetic._radiance(sitter, FRONT, cast_shadows=False)
+            synthetic._radiance(surface, FRONT), synthetic._radiance(surface, FRONT, cast_shadows=False)
         )
 
     @pytest.mark.parametrize("degrees", [0, 30, 45, 77, 90, 135, 200, 270, 333])

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,7 +11,7 @@ from scipy.ndimage import gaussian_filter
 from lightproof.datasets.face_set import FaceSet
 from lightproof.datasets.file_readers import Progress
 from lightproof.datasets.protocols import YALE_LIGHTS, Light
-from lightproof.datasets.rendering.fields import Field
+from lightproof.datasets.rendering import Field
 from lightproof.datasets.rendering.surface import Surface, make_surface
 from lightproof.errors import BadParameter
 from lightproof.imaging.detection import check_size
@@ -32,15 +31,6 @@ ELECTRONS_PER_GRAY = 45.0
 READ_NOISE_GRAY = 0.8
 PENUMBRA_DEGREES = 5.0
 SHADOW_REACH = 1.8  # face units; no part of a face throws a longer shadow onto the face
-
-
-@dataclass(frozen=True, eq=False)
-class _Sitter:
-    """A surface with all that does not depend on the light: unit normals (3, h, w) and openness (h, w)."""
-
-    surface: Surface
-    normals: Field
-    openness: Field
 
 
 def make_relit_faces(
@@ -85,15 +75,16 @@ def make_relit_faces(
     >>> faces.files[1]
     'person-00/A+050E-20'
     """
-    _check_count("n_subjects", n_subjects, 1)
-    _check_count("seed", seed, 0)
+    for name, value, least in (("n_subjects", n_subjects, 1), ("seed", seed, 0)):
+        if not is_whole(value, least):
+            raise BadParameter("make_relit_faces", name, f"a whole number of at least {least}", value)
     height, width = check_size("make_relit_faces", size)
     chosen = _checked_lights(lights)
     images = np.empty((n_subjects, len(chosen), height, width), dtype=np.uint8)
     for i in progress(range(n_subjects)):
-        sitter = _seat(make_surface(np.random.default_rng([seed, i]), (height, width)))
+        surface = make_surface(np.random.default_rng([seed, i]), (height, width))
         for j, light in enumerate(chosen):
-            images[i, j] = _expose(_radiance(sitter, light), _sensor_rng(seed, i, light))
+            images[i, j] = _expose(_radiance(surface, light), _sensor_rng(seed, i, light))
     people = [f"person-{i:02d}" for i in range(n_subjects)]
     return FaceSet(
         name="relit faces",
@@ -103,11 +94,6 @@ def make_relit_faces(
         elevations=np.tile([elevation for _, elevation in chosen], n_subjects),
         files=tuple(f"{person}/{_light_name(light)}" for person in people for light in chosen),
     )
-
-
-def _check_count(name: str, value: object, least: int) -> None:
-    if not is_whole(value, least):
-        raise BadParameter("make_relit_faces", name, f"a whole number of at least {least}", value)
 
 
 def _checked_lights(lights: Sequence[Light] | None) -> list[Light]:
@@ -144,18 +130,14 @@ def _toward(light: Light) -> NDArray[np.float64]:
     )
 
 
-def _seat(surface: Surface) -> _Sitter:
-    return _Sitter(surface, _normals(surface), _openness(surface))
-
-
-def _radiance(sitter: _Sitter, light: Light, cast_shadows: bool = True) -> Field:
+def _radiance(surface: Surface, light: Light, cast_shadows: bool = True) -> Field:
     """Light that reaches the camera from each pixel, shape (h, w); 1 is white paper facing the lamp."""
-    surface, toward = sitter.surface, _toward(light)
-    facing = np.maximum(np.tensordot(toward, sitter.normals, 1), 0.0)
+    toward = _toward(light)
+    facing = np.maximum(np.tensordot(toward, surface.normals, 1), 0.0)
     lit = _cast_light(surface, toward) if cast_shadows else np.ones_like(facing)
-    shine = surface.gloss * _shine(sitter.normals, toward) * np.minimum(4 * facing, 1.0)
+    shine = surface.gloss * _shine(surface.normals, toward) * np.minimum(4 * facing, 1.0)
     # The wall beside the lamp is the brightest, so the shadow side keeps a trace of shape.
-    walls = BOUNCE * sitter.openness * (1 + 0.5 * np.tensordot(toward * [1.0, 1.0, 0.0], sitter.normals, 1))
+    walls = BOUNCE * surface.openness * (1 + 0.5 * np.tensordot(toward * [1.0, 1.0, 0.0], surface.normals, 1))
     radiance: Field = surface.albedo * (facing * lit + walls) + shine * lit
     return radiance
 
@@ -167,19 +149,6 @@ def _shine(normals: Field, toward: NDArray[np.float64]) -> Field:
     # Skin shines more at grazing light (Fresnel), which is what outlines a face lit from behind.
     grazing = 1 + 4 * (1 - abs(float(halfway[2]))) ** 2
     return np.asarray(grazing * np.maximum(np.tensordot(halfway, normals, 1), 0.0) ** 14, dtype=np.float64)
-
-
-def _normals(surface: Surface) -> Field:
-    """Return unit normals (x right, y down, z to the camera), shape (3, h, w)."""
-    my, mx = surface.margin
-    height, width = surface.albedo.shape
-    # Light spreads under the skin, so coarse slopes are seen a little blurred; pores stay sharp.
-    blur = [0.008 / pitch for pitch in surface.pitch]
-    smooth = np.asarray(gaussian_filter(surface.relief, blur), dtype=np.float64)
-    inside = smooth[my : my + height, mx : mx + width] + surface.detail
-    down, right = np.gradient(inside, *surface.pitch)
-    normals = np.stack([-right, -down, np.ones_like(right)])
-    return np.asarray(normals / np.linalg.norm(normals, axis=0), dtype=np.float64)
 
 
 def _cast_light(surface: Surface, toward: NDArray[np.float64]) -> Field:
@@ -230,15 +199,6 @@ def _step_lengths(reach: int) -> list[int]:
     while steps[-1] < reach:
         steps.append(steps[-1] + 1 + steps[-1] // 24)
     return [step for step in steps if step <= reach]
-
-
-def _openness(surface: Surface) -> Field:
-    """Share of the room that each pixel sees: low in sockets and beside the nose, shape (h, w)."""
-    my, mx = surface.margin
-    height, width = surface.albedo.shape
-    around = gaussian_filter(surface.relief, [0.18 / pitch for pitch in surface.pitch])
-    buried = (around - surface.relief)[my : my + height, mx : mx + width]
-    return np.asarray(np.clip(1 - 4 * buried, 0.25, 1.3), dtype=np.float64)
 
 
 def _expose(radiance: Field, rng: np.random.Generator) -> NDArray[np.uint8]:

@@ -1,4 +1,4 @@
-"""Any number of made-up people, drawn fast: who they are follows from their number."""
+"""Any number of made-up people, drawn fast, each from a number."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from lightproof.datasets.protocols import YALE_LIGHTS
 from lightproof.errors import BadParameter
 from lightproof.types import Floats, Ints, is_whole
 
-LOOKS: Final = Looks(
+DEFAULT_LOOKS: Final = Looks(
     variety=np.float32(1.4),
     paint=np.float32(0.6),
     bumps=np.float32(0.2),
@@ -39,40 +39,40 @@ LOOKS: Final = Looks(
 )
 """Chosen on the odd-numbered people of Extended Yale B, see :mod:`benchmarks.crowd`."""
 
-UNLIKE: Final = 0.35
-"""How much people differ in the grain of their skins."""
+GRAIN_SPREAD: Final = 0.35
+"""Deviation of the grain of skins from person to person."""
 
-SLIP: Final = 0.45
-"""Pixels by which the eyes of a photo are off, right and down; they are 48 apart."""
+EYE_OFFSET: Final = 0.45
+"""Deviation of the eyes of a photo in pixels, right and down; they are 48 apart."""
 
-ASKEW: Final = 0.008
-"""By how much it is scaled, and turned in radians."""
+SCALE_SPREAD: Final = 0.008
+"""Deviation of its scale, and of its turn in radians."""
 
-FRONTAL: Final = 5.0
-"""Degrees by which the light of an enrolled photo is off the camera, both ways."""
+FRONTAL_SPREAD: Final = 5.0
+"""Deviation in degrees of the light of an enrolled photo from the camera, both ways."""
 
-SPREAD: Final = 3.0
-"""Degrees by which the light of a probe is off one of Extended Yale B."""
+LIGHT_SPREAD: Final = 3.0
+"""Deviation in degrees of the light of a probe from one of Extended Yale B."""
 
-EXPOSURE: Final = 0.15
-"""By which share photos are brighter or darker."""
+EXPOSURE_SPREAD: Final = 0.15
+"""Deviation of the brightness of photos, as a share."""
 
-TONE: Final = 0.62
-"""Mean root of the albedo that is exposed as it is; lighter people get less light, darker ones more."""
+EXPOSED_TONE: Final = 0.62
+"""Mean root of the albedo at which exposure is 1; lighter people get less light, darker ones more."""
 
-TONES: Final = (0.35, 0.9)
-"""The most that is evened out."""
+TONE_LIMITS: Final = (0.35, 0.9)
+"""Tones beyond these are exposed like these."""
 
-FARTHEST: Final = 2.5
-"""Standard deviations beyond which no light, move or exposure lies."""
+MAX_DEVIATIONS: Final = 2.5
+"""No light, move or exposure is off by more deviations."""
 
-BLOCK: Final = 32
-"""People drawn at a time: their numbers stay in the processor's cache."""
+PEOPLE_PER_BLOCK: Final = 32
+"""People drawn at a time, so that their numbers stay in the processor's cache."""
 
-MOST: Final = 2**31
+N_PEOPLE: Final = 2**31
 """Numbers of people, and turns, are below it."""
 
-# Standard deviation in pixels of where rendered people have brows, base of the nose and mouth; eyes and rim stay.
+# Deviation in pixels of the rows of brows, base of the nose and mouth among rendered people; eyes and rim stay.
 _ROWS_OFF: Final = (1.2, 1.8, 1.7)
 _ROWS: Final[Floats] = np.array(
     [
@@ -100,7 +100,7 @@ class Probes:
 
 
 class Crowd:
-    """As many made-up people as are asked for, each by a number, each photo a fifth of a millisecond.
+    """Any number of made-up people, each from a number, a fifth of a millisecond for each photo.
 
     A person is a draw from a linear model of rendered people, with features moved and a skin of its own. A photo
     depends on the seed, the person and the turn alone: any selection of people, in any order, gives the same bytes.
@@ -124,7 +124,7 @@ class Crowd:
         if not is_whole(seed, 0) or seed >= 2**63:
             raise BadParameter("Crowd", "seed", "a whole number from 0 to 2**63 - 1", seed)
         self.seed = int(seed)
-        self.looks = LOOKS
+        self.looks = DEFAULT_LOOKS
 
     def faces(self, people: Ints | Sequence[int]) -> NDArray[np.uint8]:
         """Draw the photo that each person is enrolled with: lit from about the camera.
@@ -141,7 +141,7 @@ class Crowd:
         whom = keys_of(self.seed, _checked_people("faces", people))
         photos = keys_of(0, whom)
         chances = _chances(photos)
-        return self._drawn(whom, photos, FRONTAL * chances[:, :2], chances[:, 2:])
+        return self._drawn(whom, photos, FRONTAL_SPREAD * chances[:, :2], chances[:, 2:])
 
     def probes(self, people: Ints | Sequence[int], turn: int = 0) -> Probes:
         """Draw another photo of each person, under one of the lights of Extended Yale B, or near it.
@@ -157,23 +157,23 @@ class Crowd:
         -------
         Probes
         """
-        if not is_whole(turn, 0) or turn >= MOST:
+        if not is_whole(turn, 0) or turn >= N_PEOPLE:
             raise BadParameter("Crowd.probes", "turn", "a whole number from 0 to 2**31 - 1", turn)
         whom = keys_of(self.seed, _checked_people("probes", people))
         photos = keys_of(1 + turn, whom)
         chances = _chances(photos)
         lamps = np.array(YALE_LIGHTS, float)[(photos % np.uint64(len(YALE_LIGHTS))).astype(np.intp)]
-        lights = lamps + SPREAD * chances[:, :2]
+        lights = lamps + LIGHT_SPREAD * chances[:, :2]
         lights[:, 1] = np.minimum(lights[:, 1], 90.0)
         return Probes(self._drawn(whom, photos, lights, chances[:, 2:]), *lights.T.copy())
 
     def _drawn(self, whom: Keys, photos: Keys, lights: Floats, chances: Floats) -> NDArray[np.uint8]:
         sheet, images = read_sheet(), np.empty((len(whom), HEIGHT, WIDTH), np.uint8)
         rays = _rays(lights)
-        moves = (chances[:, :4] * [SLIP, SLIP, ASKEW, ASKEW]).astype(np.float32)
-        gains = 1 + EXPOSURE * chances[:, 4]
-        for start in range(0, len(whom), BLOCK):
-            some = slice(start, start + BLOCK)
+        moves = (chances[:, :4] * [EYE_OFFSET, EYE_OFFSET, SCALE_SPREAD, SCALE_SPREAD]).astype(np.float32)
+        gains = 1 + EXPOSURE_SPREAD * chances[:, 4]
+        for start in range(0, len(whom), PEOPLE_PER_BLOCK):
+            some = slice(start, start + PEOPLE_PER_BLOCK)
             draws = bells_of(whom[some], COMPONENTS + len(_ROWS) + 1)
             shapes, rows, grains = np.split(draws, [COMPONENTS, COMPONENTS + len(_ROWS)], axis=1)
             shots = Shots(
@@ -184,23 +184,23 @@ class Crowd:
                 rows=rows[:, :1] * _ROWS[0] + rows[:, 1:2] * _ROWS[1] + rows[:, 2:] * _ROWS[2],
                 lights=rays[some],
                 moves=moves[some],
-                grains=np.square(1 + np.float32(UNLIKE / BELL) * grains[:, 0]),
-                gains=(gains[some] * TONE / _tones(shapes, self.looks)).astype(np.float32),
+                grains=np.square(1 + np.float32(GRAIN_SPREAD / BELL) * grains[:, 0]),
+                gains=(gains[some] * EXPOSED_TONE / _tones(shapes, self.looks)).astype(np.float32),
             )
             draw(shots, sheet, self.looks, images[some])
         return images
 
 
 def _chances(photos: Keys) -> Floats:
-    """Draw the circumstances of each photo: seven bell-shaped numbers of unit spread, shape (n, 7)."""
-    return np.clip(bells_of(photos, 7).astype(np.float64) / BELL, -FARTHEST, FARTHEST)
+    """Draw the circumstances of each photo: seven bell-shaped numbers of deviation 1, shape (n, 7)."""
+    return np.clip(bells_of(photos, 7).astype(np.float64) / BELL, -MAX_DEVIATIONS, MAX_DEVIATIONS)
 
 
 def _tones(draws: Floats, looks: Looks) -> Floats:
     """Mean root of the albedo of people, shape (n,)."""
     sheet = read_sheet()
     apart = draws.astype(np.float64) @ sheet.tones[1:]  # of whole numbers again
-    return np.asarray(np.clip(sheet.tones[0] + float(looks.variety) * STEPS[0] / (PIXELS * BELL) * apart, *TONES))
+    return np.asarray(np.clip(sheet.tones[0] + float(looks.variety) * STEPS[0] / (PIXELS * BELL) * apart, *TONE_LIMITS))
 
 
 def _rays(lights: Floats) -> Floats:
@@ -208,7 +208,7 @@ def _rays(lights: Floats) -> Floats:
 
     Sines are not the same to the last bit on all processors; rounded, they are.
     """
-    # Only here: what reads the light off faces is not loaded with the data sets.
+    # Imported here, so that the data sets load without the light estimator.
     from lightproof.imaging.lighting import toward
 
     return np.asarray(np.rint(toward(lights) * (-1, -1, 1) * 2**16) / 2**16, np.float32)
@@ -219,7 +219,7 @@ def _checked_people(method: str, people: Any) -> Keys:
     numbers = np.asarray(people)
     if numbers.ndim != 1 or (numbers.size and numbers.dtype.kind not in "iu"):
         raise BadParameter(f"Crowd.{method}", "people", legal, people)
-    wrong = (numbers < 0) | (numbers >= MOST)
+    wrong = (numbers < 0) | (numbers >= N_PEOPLE)
     if wrong.any():
         raise BadParameter(f"Crowd.{method}", "people", legal, int(numbers[wrong][0]))
     return numbers.astype(np.uint64)

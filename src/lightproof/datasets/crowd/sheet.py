@@ -1,10 +1,10 @@
-"""What the people of a crowd are made of, read off one sheet of whole numbers.
+"""The linear model of the people of a crowd, read from one sheet of whole numbers.
 
 The sheet ``people.png`` holds pages of four fields: the root of the albedo, the normals to the right and down, and the
-relief of the head on a coarse grid that reaches beyond the picture. Two pages make up the mean over rendered people,
-one tells how far they still differ from what the model can draw, one holds mean gloss and openness, and each of the
-others is a direction in which people differ, as long as one standard deviation. It is made of drawings: nobody's photo
-has a part in it. :mod:`benchmarks.crowd_sheet` draws it again.
+relief of the head on a coarse grid that reaches beyond the picture. Two pages are the mean over rendered people, one is
+the standard deviation that the model cannot draw, one holds mean gloss and openness, and each of the others is a
+principal component, as long as one standard deviation. All people of the sheet were rendered, none photographed.
+:mod:`benchmarks.crowd_sheet` draws it again.
 """
 
 from __future__ import annotations
@@ -24,14 +24,14 @@ HEIGHT: Final = 96
 WIDTH: Final = 84
 PIXELS: Final = HEIGHT * WIDTH
 
-COVER: Final = 4
-"""Pixels in a cell of the relief, each way."""
+CELL_SIDE: Final = 4
+"""Pixels of a cell of the relief, each way."""
 
 RELIEF: Final = (32, 28)
-"""Rows and columns of the relief: a sixth of the picture is added on each side."""
+"""Rows and columns of the relief, which is a sixth of the picture wider on each side."""
 
 COLUMNS: Final = 3 * PIXELS + RELIEF[0] * RELIEF[1]
-"""Numbers of a page."""
+"""Numbers on a page."""
 
 FIELDS: Final[Ints] = PIXELS * np.arange(1, 4)
 """Where one field of a page ends and the next begins."""
@@ -39,37 +39,35 @@ FIELDS: Final[Ints] = PIXELS * np.arange(1, 4)
 COMPONENTS: Final = 64
 
 LANDMARK_ROWS: Final[tuple[float, ...]] = (0.0, 10.06, 22.66, 53.53, 74.74, 96.0)
-"""Top, brows, eyes, base of the nose, mouth and bottom of a face on the sheet: everybody has them there."""
+"""Rows of top, brows, eyes, base of the nose, mouth and bottom, the same for all faces of the sheet."""
 
-FINER: Final = 64
-"""The mean is told in steps so much smaller."""
+MEAN_STEPS: Final = 64
+"""The mean is written in steps smaller by this factor."""
 
 STEPS: Final[Floats] = np.repeat([0.002, 0.004, 0.004, 0.008], [PIXELS, PIXELS, PIXELS, RELIEF[0] * RELIEF[1]])
-"""What a whole number on the sheet stands for, in each field."""
-
+"""The unit of the whole numbers of each field."""
 
 NODES: Final = (12, 11)
-"""Rows and columns of the grid by which a face is bent."""
+"""Rows and columns of the grid that bends a face."""
 
 SPACING: Final = 8
 """Pixels from one of its nodes to the next."""
 
 
 class Sheet(NamedTuple):
-    """The model.
+    """The model: a person is the mean plus each component times ``steps`` and a random number of deviation `BELL`.
 
     Attributes
     ----------
     mean : ndarray of shape (COLUMNS,)
     components : ndarray of shape (COMPONENTS, COLUMNS)
-        Whole numbers: with them sums are exact in whatever order they are taken.
+        Whole numbers, so that sums are exact in any order.
     steps : ndarray of shape (COLUMNS,)
-        Times these, and a random number with standard deviation `BELL`, components are how people differ.
     rest : ndarray of shape (3, HEIGHT, WIDTH)
         Standard deviation of what rendered people have beyond the components.
     gloss, openness : ndarray of shape (HEIGHT, WIDTH)
     tones : ndarray of shape (1 + COMPONENTS,)
-        The first field over all pixels: its mean, and the sum of each component, a whole number.
+        Of the first field over all pixels: its mean, and the sum of each component, a whole number.
     """
 
     mean: Floats
@@ -82,20 +80,20 @@ class Sheet(NamedTuple):
 
 
 class Looks(NamedTuple):
-    """How strong everything is: the few numbers that were chosen by measurements on photographs.
+    """The few strengths that were chosen by measurements on photographs.
 
     Attributes
     ----------
     variety : float32
-        Of the shape of people, 1 as the rendered ones.
+        Of the differences in shape, 1 as among rendered people.
     paint, bumps : float32
-        Of the grain of skins, 1 as far as rendered people differ from what the components draw.
+        Of the grain of skins, 1 as what the components leave out of rendered people.
     ambient : float32
         Light from the walls, as a share of the lamp.
     penumbra : float32
         Softness of cast shadows.
     shape : float32
-        Pixels by which a person's features lie elsewhere.
+        Pixels by which a person's features are moved.
     wobble : float32
         The same from one photo to the next.
     noise : float32
@@ -118,10 +116,10 @@ def read_sheet() -> Sheet:
     picture = read_grey(files(__package__).joinpath("people.png").read_bytes(), where="the sheet of the crowd")
     pages = np.stack([read_record(page) for page in picture.reshape(-1, HEIGHT, picture.shape[1])]).astype(np.int64)
     mean, components = pages[0] * 256 + pages[1] - 2**15, pages[4:] - 128
-    tone = mean[:PIXELS].sum() * STEPS[0] / FINER / PIXELS
+    tone = mean[:PIXELS].sum() * STEPS[0] / MEAN_STEPS / PIXELS
     extras = pages[3][: 2 * PIXELS].reshape(2, HEIGHT, WIDTH) / 100
     return Sheet(
-        mean=(mean * STEPS / FINER).astype(np.float32),
+        mean=(mean * STEPS / MEAN_STEPS).astype(np.float32),
         components=components.astype(np.float32),
         steps=(STEPS / BELL).astype(np.float32),
         rest=(pages[2] * STEPS)[: 3 * PIXELS].reshape(3, HEIGHT, WIDTH).astype(np.float32),

@@ -1,1 +1,70 @@
-"""How a made-up person is drawn; :mod:`lightproof.datasets.synthetic` puts the light on it."""
+"""How a made-up person is drawn: fields over a canvas. :mod:`lightproof.datasets.synthetic` puts the light on it.
+
+Everything is laid out in face units: x runs from -1 to 1 over the width of the crop, y grows downward and is 0 on the
+line of the eyes, z points to the camera. One unit is about 54 mm on a real head. Fields are made on one fixed canvas
+that is a sixth of the crop wider on each side, because a forehead outside the picture still throws its shadow into it.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import fft
+from scipy.ndimage import gaussian_filter, map_coordinates
+
+Field = NDArray[np.float64]
+
+CROP = (192, 168)
+MARGIN = (CROP[0] // 6, CROP[1] // 6)
+UNIT = CROP[1] / 2  # canvas pixels per face unit
+EYE_LINE = 0.236  # share of the crop height above the eyes
+
+
+def noise(rng: np.random.Generator, rows: float, columns: float | None = None) -> Field:
+    """Smooth noise of unit spread; the arguments are its grain in canvas pixels."""
+    white = rng.standard_normal((CROP[0] + 2 * MARGIN[0], CROP[1] + 2 * MARGIN[1]))
+    grain = (rows, rows if columns is None else columns)
+    frequencies = (fft.fftfreq(white.shape[0])[:, None], fft.rfftfreq(white.shape[1])[None, :])
+    down, across = (np.exp(-2 * (np.pi * g * f) ** 2) for g, f in zip(grain, frequencies, strict=True))
+    # A Gaussian blur through the spectrum costs the same for every grain.
+    smooth = fft.irfft2(fft.rfft2(white) * down * across, s=white.shape)
+    return np.asarray(smooth / smooth.std(), dtype=np.float64)
+
+
+def rise(value: Field, width: float) -> Field:
+    """Go from 0 to 1 as ``value`` passes 0, softly over about four times ``width``."""
+    return 0.5 + 0.5 * np.tanh(value / (2 * width))
+
+
+def bell(value: Field, width: Field | float) -> Field:
+    """Bell of height 1 around value = 0."""
+    return np.exp(-0.5 * (value / width) ** 2)
+
+
+def blob(u: Field, v: Field, width: float, height: float, turn: float = 0.0) -> Field:
+    """Bell of height 1 around u = v = 0, turned by ``turn`` degrees."""
+    c, s = math.cos(math.radians(turn)), math.sin(math.radians(turn))
+    return np.exp(-0.5 * (((c * u + s * v) / width) ** 2 + ((c * v - s * u) / height) ** 2))
+
+
+def mix(old: Field, new: Field, share: Field) -> Field:
+    """Go from old to new where ``share`` goes from 0 to 1."""
+    return old + share * (new - old)
+
+
+def soft_max(a: Field, b: Field, softness: float) -> Field:
+    """Larger of two surfaces with a rounded seam."""
+    return 0.5 * (a + b + np.sqrt((a - b) ** 2 + softness**2))
+
+
+def sample(field: Field, size: tuple[int, int], margin: tuple[int, int]) -> Field:
+    """Read a canvas field at the pixel centers of a picture of ``size`` with ``margin`` around it."""
+    steps = (CROP[0] / size[0], CROP[1] / size[1])
+    # Shrinking without a blur first would turn pores and lashes into noise.
+    smooth = gaussian_filter(field, [0.45 * step if step > 1 else 0.0 for step in steps])
+    rows, columns = (MARGIN[k] + (np.arange(-margin[k], size[k] + margin[k]) + 0.5) * steps[k] - 0.5 for k in range(2))
+    grid = np.stack(np.meshgrid(rows, columns, indexing="ij")).astype(np.float64)
+    sampled = map_coordinates(smooth, grid, order=1 if min(steps) >= 1 else 3, mode="nearest")
+    return np.asarray(sampled, dtype=np.float64)

@@ -7,7 +7,7 @@ from functools import cached_property
 
 import numpy as np
 
-from lightproof.datasets.rendering.fields import CROP, EYE_LINE, MARGIN, UNIT, Field, bell, blob, noise, rise
+from lightproof.datasets.rendering import CROP, EYE_LINE, MARGIN, UNIT, Field, bell, blob, noise, rise
 
 Traits = dict[str, float]
 
@@ -52,9 +52,9 @@ TRAIT_RANGES: dict[str, tuple[float, float]] = {
 
 @dataclass(frozen=True, eq=False)
 class Plane:
-    """Coordinates of every canvas pixel, and the landmarks of one person on it.
+    """Coordinates of every canvas pixel, and the landmarks of one person on it, computed once.
 
-    ``side`` is |x| without the kink at 0. The rest is kept because many parts of the face ask for it.
+    ``side`` is |x| without the kink at 0.
     """
 
     traits: Traits
@@ -65,7 +65,10 @@ class Plane:
     @cached_property
     def reach(self) -> Field:
         """Share of the way from the middle of the face (0) to the outline of the head (1)."""
-        return _jaw_reach(self.traits, self)
+        t = self.traits
+        narrowing = np.clip((self.y - 0.3) / 1.6, 0.0, None)
+        outline = t["head_width"] - (t["head_width"] - t["jaw_width"]) * narrowing ** (1.3 * t["jaw_corner"])
+        return self.side / np.maximum(outline, 0.3)
 
     @cached_property
     def behind_jaw(self) -> Field:
@@ -75,7 +78,13 @@ class Plane:
     @cached_property
     def eye(self) -> tuple[Field, Field, Field, Field]:
         """Eye coordinates: u along the slit (-1 to 1), v down from it, and the v of both lids."""
-        return _eye_frame(self.traits, self)
+        t = self.traits
+        u = (self.side - t["eye_x"]) / t["eye_width"]
+        v = self.y - t["eye_y"] + t["eye_slant"] * (self.side - t["eye_x"])
+        span = np.clip(1 - u**2, 0.0, 1.0)
+        upper = -t["eye_up"] * span**0.7 * (1 - 0.22 * u) - 0.006
+        lower = t["eye_low"] * span * (1 + 0.25 * u) + 0.004
+        return u, v, upper, lower
 
     @cached_property
     def eye_opening(self) -> Field:
@@ -86,18 +95,49 @@ class Plane:
     @cached_property
     def nostrils(self) -> Field:
         """How deep in a nostril each point is, 0 to 1."""
-        return _nostrils(self.traits, self)
+        t = self.traits
+        off_x = self.side - 0.58 * t["wing_x"]
+        off_y = self.y - t["nose_base"] + 0.005
+        return np.clip(1.2 * blob(off_x, off_y, 1.25 * t["nostril"], 0.5 * t["nostril"], -12), 0.0, 1.0)
 
     @cached_property
     def lips(self) -> tuple[Field, Field, Field, Field]:
         """Distance below the line between the lips, height of both lips, share of the way to the corner."""
-        return _lip_frame(self.traits, self)
+        t = self.traits
+        u = self.side / t["mouth_width"]
+        line = t["mouth_y"] + t["mouth_curve"] * 0.35 * (0.3 - np.minimum(u, 1.2) ** 2) + 0.014 * bell(self.x, 0.07)
+        span = np.clip(1 - u**2, 0.0, 1.0)
+        bow = 1 - 0.45 * t["bow"] * bell(self.x, 0.05) + 0.25 * t["bow"] * bell(self.side - 0.12, 0.07)
+        return self.y - line, t["lip_up"] * span**0.9 * bow, t["lip_low"] * span**0.65, u
 
     @cached_property
     def lip_area(self) -> Field:
         """Where the red of the lips is."""
         v, upper, lower, u = self.lips
         return rise(v + upper, 0.014) * rise(lower - v, 0.018) * rise(1.0 - u, 0.03)
+
+    @cached_property
+    def wing(self) -> tuple[Field, Field]:
+        """Offsets from the middle of the nearer wing of the nose, in wing sizes."""
+        t = self.traits
+        off_y = self.y - t["nose_base"] + 0.045 + 0.45 * t["wing_size"]
+        return (self.side - t["wing_x"] - 0.25 * off_y) / t["wing_size"], off_y / (1.2 * t["wing_size"])
+
+    @cached_property
+    def brow_line(self) -> Field:
+        """Height y of the middle of the eyebrow at every x."""
+        t = self.traits
+        arch = t["brow_arch"] * bell(self.side - 0.74, 0.2)
+        droop = 0.5 * np.clip(self.side - 0.8, 0.0, None) ** 1.5
+        return t["brow_y"] + t["eye_y"] - arch + t["brow_tilt"] * (self.side - 0.6) + droop
+
+    @cached_property
+    def lid_crease(self) -> Field:
+        """Where the fold above the upper lid runs, 0 to 1."""
+        t = self.traits
+        u, v, upper, _ = self.eye
+        line = bell(v - upper + t["crease_gap"], 0.014)
+        return line * rise(1.1 - np.abs(u), 0.04) * t["crease_depth"] / 0.03
 
 
 def warped_plane(rng: np.random.Generator, traits: Traits) -> Plane:
@@ -107,56 +147,3 @@ def warped_plane(rng: np.random.Generator, traits: Traits) -> Plane:
     x = x + 0.015 * noise(rng, 34) + 0.0025 * noise(rng, 14)
     y = y + 0.015 * noise(rng, 34) + 0.0025 * noise(rng, 14)
     return Plane(traits, x, y, np.sqrt(x**2 + 0.05**2))
-
-
-def _jaw_reach(t: Traits, p: Plane) -> Field:
-    """Share of the way from the middle (0) to the outline of the head (1)."""
-    narrowing = np.clip((p.y - 0.3) / 1.6, 0.0, None)
-    outline = t["head_width"] - (t["head_width"] - t["jaw_width"]) * narrowing ** (1.3 * t["jaw_corner"])
-    return p.side / np.maximum(outline, 0.3)
-
-
-def _eye_frame(t: Traits, p: Plane) -> tuple[Field, Field, Field, Field]:
-    """Eye coordinates: u along the slit (-1 to 1), v down from it, and the v of both lids."""
-    u = (p.side - t["eye_x"]) / t["eye_width"]
-    v = p.y - t["eye_y"] + t["eye_slant"] * (p.side - t["eye_x"])
-    span = np.clip(1 - u**2, 0.0, 1.0)
-    upper = -t["eye_up"] * span**0.7 * (1 - 0.22 * u) - 0.006
-    lower = t["eye_low"] * span * (1 + 0.25 * u) + 0.004
-    return u, v, upper, lower
-
-
-def wing_frame(t: Traits, p: Plane) -> tuple[Field, Field]:
-    """Offsets from the middle of the nearer wing of the nose, in wing sizes."""
-    off_y = p.y - t["nose_base"] + 0.045 + 0.45 * t["wing_size"]
-    return (p.side - t["wing_x"] - 0.25 * off_y) / t["wing_size"], off_y / (1.2 * t["wing_size"])
-
-
-def _nostrils(t: Traits, p: Plane) -> Field:
-    """How deep in a nostril each point is, 0 to 1."""
-    off_x = p.side - 0.58 * t["wing_x"]
-    off_y = p.y - t["nose_base"] + 0.005
-    return np.clip(1.2 * blob(off_x, off_y, 1.25 * t["nostril"], 0.5 * t["nostril"], -12), 0.0, 1.0)
-
-
-def _lip_frame(t: Traits, p: Plane) -> tuple[Field, Field, Field, Field]:
-    """Distance below the line between the lips, the height of both lips, and the share of the way to the corner."""
-    u = p.side / t["mouth_width"]
-    line = t["mouth_y"] + t["mouth_curve"] * 0.35 * (0.3 - np.minimum(u, 1.2) ** 2) + 0.014 * bell(p.x, 0.07)
-    span = np.clip(1 - u**2, 0.0, 1.0)
-    bow = 1 - 0.45 * t["bow"] * bell(p.x, 0.05) + 0.25 * t["bow"] * bell(p.side - 0.12, 0.07)
-    return p.y - line, t["lip_up"] * span**0.9 * bow, t["lip_low"] * span**0.65, u
-
-
-def brow_line(t: Traits, p: Plane) -> Field:
-    """Height y of the middle of the eyebrow at every x."""
-    arch = t["brow_arch"] * bell(p.side - 0.74, 0.2)
-    droop = 0.5 * np.clip(p.side - 0.8, 0.0, None) ** 1.5
-    return t["brow_y"] + t["eye_y"] - arch + t["brow_tilt"] * (p.side - 0.6) + droop
-
-
-def crease_line(t: Traits, p: Plane) -> Field:
-    """Where the fold above the upper lid runs, 0 to 1."""
-    u, v, upper, _ = p.eye
-    line = bell(v - upper + t["crease_gap"], 0.014)
-    return line * rise(1.1 - np.abs(u), 0.04) * t["crease_depth"] / 0.03

@@ -6,8 +6,8 @@ import math
 
 import numpy as np
 
-from lightproof.datasets.rendering.fields import Field, bell, blob, mix, noise, rise, soft_max
-from lightproof.datasets.rendering.person import Plane, Traits, brow_line, wing_frame
+from lightproof.datasets.rendering import Field, bell, blob, mix, noise, rise, soft_max
+from lightproof.datasets.rendering.person import Plane, Traits
 
 
 def head_shape(t: Traits, p: Plane) -> Field:
@@ -24,7 +24,7 @@ def _head(t: Traits, p: Plane) -> Field:
     sides = -t["head_depth"] * (1 - np.sqrt(1 - reach**2))
     above = np.clip(-0.25 - p.y, 0.0, None)
     forehead = -t["forehead_slope"] * above - 0.25 * above**2 + t["forehead_bulge"] * blob(p.x, p.y + 0.75, 0.5, 0.25)
-    ridge = t["brow_ridge"] * bell(p.y - brow_line(t, p) - 0.02, 0.11) * rise(1.1 - p.side, 0.08)
+    ridge = t["brow_ridge"] * bell(p.y - p.brow_line - 0.02, 0.11) * rise(1.1 - p.side, 0.08)
     temples = -0.08 * blob(p.side - 1.15, p.y + 0.35, 0.15, 0.3)
     off_y = p.y - t["chin_y"]
     chin = t["chin"] * blob(p.x, off_y, t["chin_width"], 0.19)
@@ -90,7 +90,7 @@ def _nose(t: Traits, p: Plane) -> Field:
     # A flat foot carries the bridge into the cheeks; it must end softly, or the cheeks get a step.
     foot = 0.25 * profile * bell(p.x, 2.1 * width) * rise(tip_y - 0.02 - p.y, 0.06)
     ball = 0.9 * t["nose_tip"] * blob(p.x, p.y - tip_y - 0.015, t["ball"], 0.45 * t["nose_lift"] + 0.05)
-    off_x, off_y = wing_frame(t, p)
+    off_x, off_y = p.wing
     above = np.clip(-off_y, 0.0, None)
     wings = t["wing_height"] * np.exp(-0.5 * (np.abs(off_x) ** 2.6 + np.abs(off_y / (1 + 0.35 * above)) ** 2.2))
     ring = bell(np.hypot(off_x, off_y) - 1.6, 0.28)
