@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from lightproof.cli.console import count_reasons, printable, talk
+from lightproof.core.progress import SizedProgress
 from lightproof.errors import BadParameter
 
 if TYPE_CHECKING:
@@ -19,7 +20,7 @@ NAMED = 10
 def load(
     name: str,
     data: Path | None,
-    progress: Callable[[Iterable[Any]], Iterable[Any]],
+    progress: SizedProgress,
     cropped: bool = False,
     few: bool = False,
 ) -> FaceSet:

@@ -15,8 +15,9 @@ from functools import partial
 from pathlib import Path
 from typing import Final, NamedTuple
 
+from lightproof.core.progress import SizedProgress
 from lightproof.datasets.face_set import FaceSet
-from lightproof.datasets.file_readers import Eyes, FolderReader, Image, Progress, count, files_below, parse_eyes
+from lightproof.datasets.file_readers import Eyes, FolderReader, Image, count, files_below, parse_eyes
 from lightproof.datasets.protocols import AR_GALLERY, AR_PROBES
 from lightproof.errors import DatasetMissing
 from lightproof.imaging.decode import read_grey, read_raw_grey
@@ -51,7 +52,7 @@ _EyeFiles = dict[tuple[str, int], list[Path]]
 """By person and shot."""
 
 
-def load_ar(folder: str | Path, complete: bool = True, *, progress: Progress = iter) -> FaceSet:
+def load_ar(folder: str | Path, complete: bool = True, *, progress: SizedProgress = iter) -> FaceSet:
     """Read the lit shots of the AR Face Database from disk.
 
     Warped photos are taken as they are. Larger ones are cropped by the eyes, see
@@ -118,7 +119,9 @@ def _person(match: re.Match[str]) -> str:
     return f"{'m' if match['sex'] in 'mM' else 'w'}-{int(match['id']):03d}"
 
 
-def _read(reader: FolderReader, photos: list[_ARPhoto], eyes: _EyeFiles, progress: Progress) -> dict[_ARPhoto, Image]:
+def _read(
+    reader: FolderReader, photos: list[_ARPhoto], eyes: _EyeFiles, progress: SizedProgress
+) -> dict[_ARPhoto, Image]:
     images: dict[_ARPhoto, Image] = {}
     first_of: dict[bool, str] = {}
     done: set[tuple[str, int]] = set()

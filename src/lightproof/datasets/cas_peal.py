@@ -16,8 +16,9 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Final, NamedTuple
 
+from lightproof.core.progress import SizedProgress
 from lightproof.datasets.face_set import FaceSet
-from lightproof.datasets.file_readers import Eyes, FolderReader, Image, Progress, count, files_below, parse_eyes
+from lightproof.datasets.file_readers import Eyes, FolderReader, Image, count, files_below, parse_eyes
 from lightproof.errors import BadParameter, DatasetMissing
 
 PEOPLE: Final = 233
@@ -68,7 +69,7 @@ def load_cas_peal(
     sources: Iterable[str] = ("F", "L"),
     complete: bool = True,
     *,
-    progress: Progress = iter,
+    progress: SizedProgress = iter,
 ) -> FaceSet:
     """Read the normal and the lit photos of CAS-PEAL-R1 from disk, cropped by the eyes.
 
@@ -260,7 +261,7 @@ def _counts(people: list[str], lit: list[_PealPhoto]) -> str:
 
 
 def _read(
-    reader: FolderReader, photos: list[_PealPhoto], eyes: dict[str, Eyes], progress: Progress
+    reader: FolderReader, photos: list[_PealPhoto], eyes: dict[str, Eyes], progress: SizedProgress
 ) -> dict[Path, Image]:
     faces: dict[Path, Image] = {}
     for i in progress(range(len(photos))):

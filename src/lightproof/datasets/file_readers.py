@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TypeAlias
 
@@ -13,9 +13,6 @@ from lightproof.datasets.face_set import FaceSet
 from lightproof.errors import BadImage, BadParameter, DatasetMissing
 from lightproof.imaging.decode import read_grey
 from lightproof.imaging.detection import align_by_eyes
-
-Progress: TypeAlias = Callable[[Iterable[int]], Iterable[int]]
-"""Wraps a loop over positions, to show how far it is."""
 
 Image: TypeAlias = NDArray[np.uint8]
 

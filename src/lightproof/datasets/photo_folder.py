@@ -9,8 +9,9 @@ from typing import Final
 import numpy as np
 
 from lightproof.core.images import bring_to_size
+from lightproof.core.progress import SizedProgress
 from lightproof.datasets.face_set import FaceSet
-from lightproof.datasets.file_readers import FolderReader, Image, Progress, count, files_below
+from lightproof.datasets.file_readers import FolderReader, Image, count, files_below
 from lightproof.errors import NoFace
 from lightproof.imaging.decode import ENDINGS
 from lightproof.imaging.detection import FACE_SIZE, check_size, read_portrait
@@ -28,7 +29,7 @@ def load_folder(
     *,
     cropped: bool = False,
     few: bool = False,
-    progress: Progress = iter,
+    progress: SizedProgress = iter,
 ) -> FaceSet:
     """Read a folder of pictures, one folder a person.
 

@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.ndimage import gaussian_filter
 
+from lightproof.core.progress import SizedProgress
 from lightproof.datasets.face_set import FaceSet
-from lightproof.datasets.file_readers import Progress
 from lightproof.datasets.protocols import YALE_LIGHTS, Light
 from lightproof.datasets.rendering import Field
 from lightproof.datasets.rendering.surface import Surface, make_surface
@@ -39,7 +39,7 @@ def make_relit_faces(
     size: tuple[int, int] = (192, 168),
     seed: int = 0,
     *,
-    progress: Progress = iter,
+    progress: SizedProgress = iter,
 ) -> FaceSet:
     """Render made-up people, each under every light.
 

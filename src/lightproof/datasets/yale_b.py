@@ -16,8 +16,9 @@ from typing import Final, TypeAlias
 
 import numpy as np
 
+from lightproof.core.progress import SizedProgress
 from lightproof.datasets.face_set import FaceSet
-from lightproof.datasets.file_readers import FolderReader, Image, Progress, some
+from lightproof.datasets.file_readers import FolderReader, Image, some
 from lightproof.datasets.protocols import YALE_LIGHTS, yale_subset
 from lightproof.errors import DatasetMissing
 from lightproof.imaging.decode import read_grey
@@ -74,7 +75,7 @@ _PHOTO = re.compile(r"(?P<person>yaleB\d{2})_P00(?P<shot>A(?P<azimuth>[+-]\d{3})
 _YalePhoto: TypeAlias = tuple[Path, re.Match[str]]
 
 
-def load_yale_b(folder: str | Path, complete: bool = True, *, progress: Progress = iter) -> FaceSet:
+def load_yale_b(folder: str | Path, complete: bool = True, *, progress: SizedProgress = iter) -> FaceSet:
     """Read Extended Yale B from disk.
 
     ===================  =========

@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
-from typing import Any, Final
+from collections.abc import Sequence
+from typing import Final
 
 import numpy as np
 
+from lightproof.core.progress import SizedProgress
 from lightproof.matching.calibration import normalized_scores
 from lightproof.matching.matcher import Matcher
 from lightproof.matching.scores import Scores, stack_probes
 from lightproof.matching.templates import TemplateSet
 from lightproof.types import Array, Floats
-
-Progress = Callable[[Iterable[Any]], Iterable[Any]]
-"""Wraps a loop over known steps, to show how far it is."""
 
 TEMPLATES: Final = 256
 """Templates compared with at a time; features of photos are cheap and made again for the next ones."""
@@ -23,7 +21,9 @@ PHOTOS: Final = 64
 """Photos compared at a time."""
 
 
-def compare_drawn(matcher: Matcher, images: Array, enrolled: Sequence[tuple[int, ...]], progress: Progress) -> Scores:
+def compare_drawn(
+    matcher: Matcher, images: Array, enrolled: Sequence[tuple[int, ...]], progress: SizedProgress
+) -> Scores:
     """Compare every photo with templates made of some of them.
 
     Parameters
@@ -51,7 +51,7 @@ def compare_drawn(matcher: Matcher, images: Array, enrolled: Sequence[tuple[int,
     return Scores(known, made_up)
 
 
-def compare_enrolled(matcher: Matcher, images: Array, people: TemplateSet, progress: Progress) -> Scores:
+def compare_enrolled(matcher: Matcher, images: Array, people: TemplateSet, progress: SizedProgress) -> Scores:
     """Compare every photo with people who are enrolled already."""
     blocks = [images[start : start + PHOTOS] for start in range(0, len(images), PHOTOS)]
     return stack_probes([matcher.compare(block, people) for block in progress(blocks)])

@@ -10,9 +10,10 @@ from unicodedata import normalize
 import numpy as np
 
 from lightproof.core.images import refuse_blank
+from lightproof.core.progress import SizedProgress
 from lightproof.datasets.face_set import FaceSet
 from lightproof.errors import BadLabels, BadParameter
-from lightproof.evaluation.comparisons import Progress, compare_drawn, compare_enrolled
+from lightproof.evaluation.comparisons import compare_drawn, compare_enrolled
 from lightproof.evaluation.light_groups import light_groups
 from lightproof.evaluation.mistakes import Album, Mistake, worst_mistakes
 from lightproof.evaluation.rates_by_light import Curves, Figure, Judge
@@ -106,7 +107,7 @@ def evaluate(
     draws: int = 5,
     fars: Sequence[float] = FARS,
     seed: int = 0,
-    progress: Progress = iter,
+    progress: SizedProgress = iter,
     gallery: KnownPeople | None = None,
 ) -> Evaluation:
     """Try photos of people as a gallery.
@@ -159,7 +160,7 @@ def evaluate(
 
 
 def _of_draws(
-    faces: FaceSet, preset: str, photos: int, draws: int, fars: tuple[float, ...], seed: int, progress: Progress
+    faces: FaceSet, preset: str, photos: int, draws: int, fars: tuple[float, ...], seed: int, progress: SizedProgress
 ) -> Evaluation:
     names, people = np.unique(faces.labels, return_inverse=True)
     drawn = make_draws(people, photos, draws, seed)
@@ -186,7 +187,7 @@ def _alike(faces: FaceSet, draws: Sequence[Draw]) -> float:
     return float(np.mean(found))
 
 
-def _of_gallery(faces: FaceSet, gallery: KnownPeople, fars: tuple[float, ...], progress: Progress) -> Evaluation:
+def _of_gallery(faces: FaceSet, gallery: KnownPeople, fars: tuple[float, ...], progress: SizedProgress) -> Evaluation:
     # A gallery has names in composed form; folders on some systems do not.
     labels = [normalize("NFC", str(label)) for label in faces.labels]
     enrolled = gallery.near_all(faces.images, sorted(set(labels)))
@@ -216,7 +217,7 @@ def _told(
     album: Album,
     usual: ImpostorModel,
     fars: tuple[float, ...],
-    progress: Progress,
+    progress: SizedProgress,
     source: str,
     draws: int,
     n_strangers: int,

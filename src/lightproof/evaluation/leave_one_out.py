@@ -9,8 +9,8 @@ from typing import Any, Final, NamedTuple, Self
 
 import numpy as np
 
+from lightproof.core.progress import SizedProgress
 from lightproof.datasets.file_readers import count
-from lightproof.evaluation.comparisons import Progress
 from lightproof.evaluation.light_groups import LIGHTS, groups_of
 from lightproof.evaluation.rates_by_light import Figure
 from lightproof.gallery.calibrate import MOST, Calibration, asked_of_photos, evidence_of_photos
@@ -142,7 +142,7 @@ def _figure(measure: str, light: str, threshold: str | None, far: float | None, 
         yield Figure(measure, light, threshold, far, photos.share, *ends, photos.people, photos.of, photos.of)
 
 
-def evaluate_within(gallery: GalleryReader, *, far: float | None = None, progress: Progress = iter) -> Within:
+def evaluate_within(gallery: GalleryReader, *, far: float | None = None, progress: SizedProgress = iter) -> Within:
     """Find out how well a gallery recognizes its own photos.
 
     Up to :data:`PHOTOS` photos of everybody, or of :data:`lightproof.gallery.calibrate.MOST` people, are asked about

@@ -7,8 +7,8 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
+from lightproof.core.progress import SizedProgress
 from lightproof.datasets.face_set import FaceSet
-from lightproof.evaluation.comparisons import Progress
 from lightproof.imaging.lighting import diagnose
 from lightproof.types import Floats
 
@@ -26,7 +26,7 @@ LIGHTS: Final = {
 """What each group is called."""
 
 
-def light_groups(faces: FaceSet, progress: Progress = iter) -> NDArray[np.str_]:
+def light_groups(faces: FaceSet, progress: SizedProgress = iter) -> NDArray[np.str_]:
     """Name the group of each photo: ``"front"``, ``"side"``, ``"hard"`` or ``"unknown"``.
 
     Where the data set does not say where the light stood, it is read off the face.

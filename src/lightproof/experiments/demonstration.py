@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Final
 
 import numpy as np
 
+from lightproof.core.progress import SizedProgress
 from lightproof.datasets.face_set import FaceSet
 from lightproof.datasets.protocols import Split, yale_subset, yale_test_2
 from lightproof.datasets.synthetic import make_relit_faces
@@ -62,12 +63,12 @@ class Demo:
         ]
 
 
-def render_people(n_people: int, seed: int, progress: Callable[[Iterable[int]], Iterable[int]] = iter) -> FaceSet:
+def render_people(n_people: int, seed: int, progress: SizedProgress = iter) -> FaceSet:
     """Render the people of the demonstration under all 64 lights of Extended Yale B."""
     return make_relit_faces(n_people, None, (96, 84), seed, progress=progress)
 
 
-def run_demo(faces: FaceSet, progress: Callable[[Iterable[str]], Iterable[str]] = iter) -> Demo:
+def run_demo(faces: FaceSet, progress: SizedProgress = iter) -> Demo:
     """Enroll everybody with the frontally lit photo and let every method name the others."""
     frontal = _frontal_pick(faces)
     split = yale_test_2(frontal).split(faces)

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
 import numpy as np
 from joblib import delayed
 from numpy.typing import NDArray
 
 from lightproof.core.processes import in_processes
+from lightproof.core.progress import Progress, silent
 from lightproof.core.text_table import TextTable
 from lightproof.datasets.face_set import FaceSet
 from lightproof.datasets.protocols import yale_subset
@@ -23,8 +24,6 @@ FRAME: Final = 320
 """Side of the black frame, in pixels."""
 
 _NOWHERE: Final = np.full(2, complex(np.nan, np.nan))
-
-Progress = Callable[[Iterable[Any], int], Iterable[Any]]
 
 
 class _Sighting(NamedTuple):
@@ -53,7 +52,7 @@ class Search:
     looks: tuple[str, ...]
 
 
-def find_again(faces: FaceSet, jobs: int = 1, progress: Progress = lambda pieces, total: pieces) -> Search:
+def find_again(faces: FaceSet, jobs: int = 1, progress: Progress = silent) -> Search:
     """Look for every face of a set of crops as if they were photographs.
 
     Parameters

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from itertools import islice
 from typing import Any, Final, NamedTuple
@@ -11,6 +11,7 @@ import numpy as np
 from joblib import delayed
 
 from lightproof.core.processes import Piece, in_processes
+from lightproof.core.progress import Progress, silent
 from lightproof.core.text_table import TextTable
 from lightproof.datasets.face_set import FaceSet
 from lightproof.datasets.protocols import has_even_number, has_odd_number
@@ -33,8 +34,6 @@ SUBSETS: Final = (1, 2, 3, 4)
 
 TOGETHER: Final = 128
 """Probes that are compared in one go."""
-
-Progress = Callable[[Iterable[Any], int], Iterable[Any]]
 
 
 @dataclass(frozen=True)
@@ -120,7 +119,7 @@ def run_open_set(
     faces: FaceSet,
     presets: Sequence[str],
     jobs: int = 1,
-    progress: Progress = lambda pieces, total: pieces,
+    progress: Progress = silent,
     picks: Sequence[int] = range(len(YALE_EVERY_LIGHT)),
     matcher_named: Callable[[str], Matcher] = matcher_of_preset,
 ) -> list[Row]:

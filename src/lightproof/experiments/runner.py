@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
 from lightproof.core.cluster import GOES_ON, Cluster, executor_for
 from lightproof.core.executors import Executor, Task
+from lightproof.core.progress import Progress, silent
 from lightproof.datasets.face_set import FaceSet
 from lightproof.datasets.protocols import Protocol, Split
 from lightproof.errors import BadCluster
@@ -18,9 +19,6 @@ from lightproof.experiments.measure import Outcome, take_pictures
 from lightproof.experiments.methods import Method
 from lightproof.experiments.plan import Experiment
 from lightproof.types import Array, Floats
-
-Progress = Callable[[Iterable[Any], int], Iterable[Any]]
-"""Wraps the stream of finished pieces, given how many there will be."""
 
 _Work = tuple[int, Method, Floats, Array, Sequence[Split], Array]
 """An experiment: its number, the method, pictures, labels, galleries and probes, and which faces were found."""
@@ -40,7 +38,7 @@ def run_all(
     faces: FaceSet,
     kept: Cache,
     jobs: int = 1,
-    progress: Progress = lambda pieces, total: pieces,
+    progress: Progress = silent,
     cluster: str | Cluster | None = None,
 ) -> list[Result]:
     """Run a plan; what the cache has is not run again.

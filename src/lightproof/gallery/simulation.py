@@ -11,7 +11,7 @@ import numpy as np
 from joblib import cpu_count, delayed
 
 from lightproof.core.processes import in_processes
-from lightproof.core.progress import Progress, silent
+from lightproof.core.progress import Progress, silent, single_steps
 from lightproof.errors import BadParameter
 from lightproof.gallery.enrollment import EnrollmentConfig, Face, check_parameters, hash_of, photos_of
 from lightproof.gallery.gallery import Gallery
@@ -85,7 +85,7 @@ def make_gallery(
         pieces = _missing(gallery.store, n_people)
         count = 0
         waiting: list[dict[str, list[NewPhoto]]] = []
-        for made in progress(_one_by_one(_stream(pieces, crowd, config, jobs)), n_people):
+        for made in progress(single_steps(_stream(pieces, crowd, config, jobs)), n_people):
             if made is None:
                 continue
             waiting.append(made)
@@ -120,15 +120,6 @@ def _drawn(
     faces = [Face(hash_of(image.tobytes()), crowd_name(who), image) for who, image in zip(people, images, strict=True)]
     photos = photos_of(faces, config)
     return {crowd_name(who): [replace(photo, source=None)] for who, photo in zip(people, photos, strict=True)}, settled
-
-
-def _one_by_one(
-    stream: Iterable[tuple[dict[str, list[NewPhoto]], int]],
-) -> Iterator[dict[str, list[NewPhoto]] | None]:
-    """Let a bar count people: each piece comes with as many steps as it settles."""
-    for made, settled in stream:
-        yield from (None for _ in range(settled - 1))
-        yield made
 
 
 def _write(store: Store, config: EnrollmentConfig, waiting: list[dict[str, list[NewPhoto]]]) -> int:

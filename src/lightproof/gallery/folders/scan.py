@@ -10,7 +10,7 @@ from typing import Final
 
 from lightproof.core.cluster import Cluster, executor_for
 from lightproof.core.executors import Executor, Task
-from lightproof.core.progress import Progress
+from lightproof.core.progress import Progress, single_steps
 from lightproof.errors import BadImage, BadLabels, DatasetMissing
 from lightproof.gallery.enrollment import (
     BatchResult,
@@ -148,7 +148,7 @@ def enroll(
         report = FolderReport(ignored=plan.ignored, dry_run=dry_run)
         work = Work(store, plan, config, report, executor)
         desk = Desk(store, config, report, work.moves, work.unread)
-        _write_all(desk, progress(_one_by_one(_stream(work, config, plan, executor)), len(plan.files)))
+        _write_all(desk, progress(single_steps(_stream(work, config, plan, executor)), len(plan.files)))
     work.settle_twins(desk.refused)
     # Who works ahead meets what cannot be read earlier; the report is the same.
     report.refused.sort()
@@ -202,10 +202,3 @@ def _lost(piece: Piece, deaths: int, config: EnrollmentConfig, folder: str) -> t
         return BatchResult({}, {}, [], [(job, str(mistake))]), settled
     reason = str(killing(in_one_line(job.source), deaths))
     return BatchResult({}, {}, [refusal_of(job, config, folder, reason)], []), settled
-
-
-def _one_by_one(stream: Iterable[tuple[BatchResult, int]]) -> Iterator[BatchResult | None]:
-    """Let a bar count photos: each piece comes with as many steps as it settles."""
-    for made, settled in stream:
-        yield from (None for _ in range(max(settled - 1, 0)))
-        yield made
