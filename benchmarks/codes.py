@@ -1,7 +1,7 @@
 """How well binary codes separate people, beside the exact score: python -m benchmarks.codes CroppedYale [PRESET].
 
 Everybody is enrolled with the frontal photo; the photos in all other lights are probes. For each probe: by how many
-standard deviations of the others the right person is ahead of their mean. The numbers behind the bits were chosen on the
+standard deviations of the others the right person is ahead of their mean. The numbers behind the bits were chosen on
 people with odd numbers; people with even numbers are shown beside.
 """
 
