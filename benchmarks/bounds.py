@@ -67,7 +67,7 @@ def reach_of(asked: ProbeSet, matcher: Matcher) -> Reach:
     found = [usual for [usual] in cohort_stats(asked.vectors, matcher.cohort)]
     lines = [_lines(usual.closeness, knots) for usual, knots in zip(found, KNOTS, strict=True)]
     cohort = np.sum([usual.scores for usual in found], axis=0)
-    cohort = cohort.reshape(-1, asked.moves, cohort.shape[1]).max(axis=1)
+    cohort = cohort.reshape(-1, asked.n_warps, cohort.shape[1]).max(axis=1)
     return Reach(asked, [usual.units for usual in found], lines, cohort)
 
 
@@ -85,7 +85,7 @@ def laid_wide(people: TemplateSet) -> Wide:
 
 def bounds(reach: Reach, wide: Wide) -> Floats:
     """What the evidence of photos for each person cannot exceed, taxed, shape (n, C)."""
-    people, moves = wide.people, reach.asked.moves
+    people, moves = wide.people, reach.asked.n_warps
     views = zip(reach.units, reach.lines, wide.views, strict=True)
     most = np.sum([_in_view(*view) for view in views], axis=0)[:, : len(people)] - people.levels
     best = most.reshape(-1, moves, len(people)).max(axis=1)
@@ -111,7 +111,7 @@ def _in_view(units: Floats, lines: Floats, people: list[tuple[Array, Floats, Flo
 
 def _laid_wide(blocks: Blocks, weights: Floats) -> Iterator[tuple[Array, Floats, Floats]]:
     """Lay some blocks side by side, (K, r, D, WIDE), (K, r, WIDE) and (K, WIDE); the last ones are filled up with 0."""
-    assert blocks.is_in_order, "nobody has come or gone since they were laid out"
+    assert np.array_equal(blocks.places, np.arange(len(blocks.places))), "people were appended since they were laid out"
     for start in range(0, len(blocks.codes), BLOCKS):
         part, own = slice(start, start + BLOCKS), weights[:, start * LANES : (start + BLOCKS) * LANES]
         codes, scales = np.concatenate(blocks.codes[part], axis=-1), np.concatenate(blocks.scales[part], axis=-1)

@@ -16,7 +16,7 @@ from lightproof.core.text_table import TextTable
 from lightproof.datasets import FaceSet, load_yale_b
 from lightproof.datasets.protocols import has_odd_number
 from lightproof.experiments.reproduction_report import markdown
-from lightproof.matching.binary_codes import WORD, hamming_distances, in_blocks, least_distances, spread
+from lightproof.matching.binary_codes import BITS_PER_WORD, hamming_distances, in_blocks, least_distances, split_codes
 from lightproof.matching.matcher import Matcher, preset_settings
 from lightproof.types import Array, Floats
 
@@ -43,21 +43,25 @@ def measure(faces: FaceSet, preset: str) -> Iterator[list[str]]:
     people, encoder = matcher.template_set(dict(zip(names, templates, strict=True))), matcher.encoder
     codes = encoder.encode_templates(templates)
     blocks, rest = in_blocks(codes[:, : encoder.n_first]), codes[:, encoder.n_first :].copy()
-    coarse_scan = in_blocks(spread(codes, encoder.n_first)[0])
+    coarse_scan = in_blocks(split_codes(codes, encoder.n_first)[0])
     asked = np.flatnonzero(~frontal)
     right = np.array([names.index(label) for label in faces.labels[asked]])
     looks: dict[str, list[Array]] = {SCAN: [], PREFILTER: [], RERANK: [], "exact score": []}
     for start in range(0, len(asked), FACES):
         query = matcher.probes(faces.images[asked[start : start + FACES]])
-        for bits in encoder.encode_probes(query.vectors, query.moves):
-            seen, n = spread(bits[0], encoder.n_first)[0], len(codes)
+        for bits in encoder.encode_probes(query.vectors, query.n_warps):
+            seen, n = split_codes(bits[0], encoder.n_first)[0], len(codes)
             looks[SCAN].append(-hamming_distances(coarse_scan, seen, n)[0].astype(float))
             looks[PREFILTER].append(-hamming_distances(blocks, bits[0, : encoder.n_first], n)[0].astype(float))
             looks[RERANK].append(-least_distances(blocks, rest, np.arange(n), bits).astype(float))
         looks["exact score"] += list(matcher.score_probes(query, people).people)
     azimuth, elevation = (np.radians(angles[asked]) for angles in (faces.azimuths, faces.elevations))
     angle = np.degrees(np.arccos(np.clip(np.cos(azimuth) * np.cos(elevation), -1, 1)))
-    n_bits = {SCAN: WORD * coarse_scan.shape[1], PREFILTER: WORD * encoder.n_first, RERANK: WORD * encoder.n_words}
+    n_bits = {
+        SCAN: BITS_PER_WORD * coarse_scan.shape[1],
+        PREFILTER: BITS_PER_WORD * encoder.n_first,
+        RERANK: BITS_PER_WORD * encoder.n_words,
+    }
     for name, scores in looks.items():
         lead = ahead(np.array(scores), right)
         cells = [np.percentile(lead[(angle > low) & (angle <= high)], SHARES) for low, high in LIGHTS]

@@ -12,7 +12,7 @@ import lightproof.matching.cohort
 from lightproof.core.images import bring_to_size
 from lightproof.datasets import make_relit_faces
 from lightproof.imaging.lighting import light_direction
-from lightproof.matching.cohort import ACROSS, COUNT, SEED, SIZE
+from lightproof.matching.cohort import FACE_SHAPE, FACES_PER_ROW, N_FACES, SEED
 from lightproof.plots import png_of
 
 SHEET = Path(lightproof.matching.cohort.__file__).with_name("cohort.png")
@@ -22,7 +22,7 @@ LIGHTS = Path(lightproof.imaging.lighting.__file__).with_name("lights.png")
 def draw(count: int) -> NDArray[np.uint8]:
     """Render the first so many people, lit from the front, shape (count, 96, 84)."""
     faces = make_relit_faces(n_subjects=count, lights=[(0, 0)], seed=SEED)
-    shrunk = bring_to_size(faces.images, SIZE, np.float64)
+    shrunk = bring_to_size(faces.images, FACE_SHAPE, np.float64)
     return np.clip(np.rint(255 * shrunk), 0, 255).astype(np.uint8)
 
 
@@ -37,8 +37,8 @@ def draw_lights(count: int) -> NDArray[np.uint8]:
 def main() -> None:
     """Write the sheets."""
     LIGHTS.write_bytes(png_of(draw_lights(light_direction.PEOPLE)))
-    people = draw(COUNT).reshape(COUNT // ACROSS, ACROSS, *SIZE).transpose(0, 2, 1, 3)
-    SHEET.write_bytes(png_of(people.reshape(COUNT // ACROSS * SIZE[0], ACROSS * SIZE[1])))
+    people = draw(N_FACES).reshape(N_FACES // FACES_PER_ROW, FACES_PER_ROW, *FACE_SHAPE).transpose(0, 2, 1, 3)
+    SHEET.write_bytes(png_of(people.reshape(N_FACES // FACES_PER_ROW * FACE_SHAPE[0], FACES_PER_ROW * FACE_SHAPE[1])))
 
 
 if __name__ == "__main__":

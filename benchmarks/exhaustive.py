@@ -28,7 +28,7 @@ from lightproof.gallery.shortlist import by_name, templates_in
 from lightproof.gallery.store import View
 from lightproof.matching.calibration import ImpostorModel, normalized_scores
 from lightproof.matching.light_penalty import mutual_agreement
-from lightproof.matching.matcher import FACES, Matcher, ProbeSet
+from lightproof.matching.matcher import PROBES_PER_BLOCK, Matcher, ProbeSet
 from lightproof.matching.scores import Scores, stack_probes
 from lightproof.matching.templates import TemplateSet, reference_sample
 from lightproof.types import Array, Floats
@@ -113,7 +113,7 @@ def search(
     with Gallery.open(place, create=False) as gallery:
         people, known = gallery.sample(), gallery.calibration()
         strangers = known.among(gallery.follow(), mutual_agreement(people))
-        drawn = people.of(reference_sample(people.sampling_keys, len(people)))
+        drawn = people.subset(reference_sample(people.sampling_keys, len(people)))
         groups = grouped(images, gallery.matcher)
         begun = time.process_time()
         rivals = stack_probes([gallery.matcher.score_probes(group.asked, drawn) for group in groups])
@@ -143,7 +143,7 @@ def _in_processes(work: Sequence[tuple[Any, ...]]) -> list[Part]:
 
 def grouped(images: Array, matcher: Matcher) -> list[Group]:
     """Make photos ready, some at a time."""
-    rows = [slice(i, i + FACES) for i in range(0, len(images), FACES)]
+    rows = [slice(i, i + PROBES_PER_BLOCK) for i in range(0, len(images), PROBES_PER_BLOCK)]
     return [Group(some, matcher.probes(images[some])) for some in rows]
 
 
@@ -185,7 +185,7 @@ def best_of(
         for start in range(part.done, len(numbers), PEOPLE):
             begun = time.process_time()
             people = _read(gallery, view, numbers[start : start + PEOPLE])
-            people = people.of(np.flatnonzero([name not in others for name in people.names]))
+            people = people.subset(np.flatnonzero([name not in others for name in people.names]))
             wide = laid_wide(people) if reach and len(people) else None
             for i, group in enumerate(groups):
                 some = people
@@ -201,7 +201,7 @@ def best_of(
 
 def _left(people: TemplateSet, most: Floats, least: Floats) -> TemplateSet:
     """Return those who may be better than what is known, by their bounds, (n, C)."""
-    return people.of(np.flatnonzero((most >= least[:, None]).any(axis=0)))
+    return people.subset(np.flatnonzero((most >= least[:, None]).any(axis=0)))
 
 
 def _keep_better(best: Best, first: int, said: Scores, people: TemplateSet) -> None:

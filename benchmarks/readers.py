@@ -16,10 +16,10 @@ from benchmarks.scale import drop_from_memory
 from lightproof.core.processes import READERS, by_readers
 from lightproof.gallery import Gallery
 from lightproof.gallery.shortlist import STEPS
-from lightproof.matching.hamming_index import CANDIDATES
+from lightproof.matching.hamming_index import MAX_CANDIDATES
 from lightproof.types import Ints
 
-READ: Final = CANDIDATES - STEPS[-1]
+READ: Final = MAX_CANDIDATES - STEPS[-1]
 """People who are read in the last step of a question."""
 
 

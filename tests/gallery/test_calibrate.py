@@ -37,7 +37,7 @@ def test_without_calibration_all_is_as_usual(gallery):
     answer = gallery.identify(face("Ada", 1))
     assert (answer.far, answer.calibrated) == (0.001, False)
     second = answer.candidates[1]
-    assert second.one_in == pytest.approx(1 / ImpostorModel.usual(6, alike(gallery)).chance(np.asarray(second.lead)))
+    assert second.one_in == pytest.approx(1 / ImpostorModel.default(6, alike(gallery)).chance(np.asarray(second.lead)))
 
 
 def test_of_a_calibration_by_another_version_only_the_rate_stays(gallery):
@@ -81,7 +81,7 @@ def test_everybody_is_a_stranger_to_all_others(gallery):
         light = lights_of([face(name)])
         evidence = matcher.compare_vectors(matcher.vectors([face(name)]), light, people.removing(name))
         assert own == pytest.approx(normalized_scores(evidence).max(), abs=0.25)
-        assert own < ImpostorModel.usual(5).lead_at(0.001)
+        assert own < ImpostorModel.default(5).lead_at(0.001)
     expected = calibrated(best, 0.01, 5, alike(gallery))
     assert gallery.calibrate(0.01) == expected
 
@@ -129,13 +129,13 @@ def test_people_who_come_later_are_judged_by_what_was_found(gallery):
 
 @given(st.integers(1, 500), st.floats(-1, 1), st.integers(1, 500), st.floats(0, 1))
 def test_what_was_found_shifts_what_is_usual(people, shift, now, agreed):
-    usual = ImpostorModel.usual(now, agreed)
+    usual = ImpostorModel.default(now, agreed)
     assert Calibration(0.01, shift, people).among(now, agreed) == usual.shifted(shift)
 
 
 @given(st.lists(st.floats(0, 3), min_size=1, max_size=30), st.integers(1, 50), st.floats(0, 1))
 def test_what_was_found_among_as_many_people_is_what_was_seen(best, n_people, agreed):
-    seen = ImpostorModel.usual(n_people, agreed).shift_of(np.array(best), len(best))
+    seen = ImpostorModel.default(n_people, agreed).estimated_shift(np.array(best), len(best))
     found = calibrated([np.array([lead]) for lead in best], 0.01, n_people, agreed)
     assert found == Calibration(0.01, seen, n_people + 1, len(best), 0)
 

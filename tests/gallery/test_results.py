@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from lightproof.gallery.results import Answer, Candidate, Verification, counted, mark
 from lightproof.matching.calibration import ImpostorModel
 
-USUAL = ImpostorModel.usual(10)
+USUAL = ImpostorModel.default(10)
 
 
 @pytest.mark.parametrize(
@@ -29,7 +29,7 @@ def test_what_is_written_is_within_five_percent(number):
 
 @given(st.floats(-30, 60), st.floats(0, 5), st.integers(1, 1000))
 def test_marks_grow_with_the_lead(lead, more, among):
-    low, high = (mark(ahead, 0.5, USUAL.one_of(among)) for ahead in (lead, lead + more))
+    low, high = (mark(ahead, 0.5, USUAL.for_claim(among)) for ahead in (lead, lead + more))
     assert 0 <= low.score <= high.score <= 1
     assert 1 <= low.one_in <= high.one_in <= 1e6
     assert not np.signbit(low.score)

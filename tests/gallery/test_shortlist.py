@@ -50,7 +50,7 @@ def many(monkeypatch):
 
 def only_some_are_compared(monkeypatch):
     monkeypatch.setattr(shortlist, "SMALL", 100)
-    monkeypatch.setattr(shortlist, "CANDIDATES", 60)
+    monkeypatch.setattr(shortlist, "MAX_CANDIDATES", 60)
     monkeypatch.setattr(shortlist, "STEPS", (4, 16))
 
 

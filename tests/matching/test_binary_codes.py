@@ -9,14 +9,14 @@ from hypothesis import strategies as st
 from numpy.testing import assert_array_equal
 
 from lightproof.matching.binary_codes import (
-    BLOCK,
-    WORD,
+    BITS_PER_WORD,
+    CODES_PER_BLOCK,
     hamming_distances,
     in_blocks,
     lanes_of,
     least_distances,
     refined_distances,
-    spread,
+    split_codes,
 )
 from lightproof.matching.matcher import Matcher
 from lightproof.method.presets import GALLERIES
@@ -39,27 +39,27 @@ def apart_of(codes, asked):
     return hamming_distances(in_blocks(codes), asked, len(codes))[0]
 
 
-@given(st.integers(1, 3 * BLOCK), st.integers(1, 9), st.integers(0, 10**6))
+@given(st.integers(1, 3 * CODES_PER_BLOCK), st.integers(1, 9), st.integers(0, 10**6))
 def test_bits_are_counted_one_by_one(n, count, seed):
     rng = np.random.default_rng(seed)
     codes, asked = words(rng, n, count), words(rng, 1, count)[0]
     apart, counts = hamming_distances(in_blocks(codes), asked, n)
     assert apart.tolist() == [slow_count(code, asked) for code in codes]
-    assert counts.tolist() == np.bincount(apart, minlength=WORD * len(asked) + 1).tolist()
+    assert counts.tolist() == np.bincount(apart, minlength=BITS_PER_WORD * len(asked) + 1).tolist()
 
 
 @given(st.integers(1, 20), st.integers(1, 7), st.integers(0, 4), st.integers(0, 10**6))
 def test_spread_codes_differ_in_as_many_bits(n, n_first, more, seed):
     rng = np.random.default_rng(seed)
     codes, asked = words(rng, n, n_first + more), words(rng, 1, n_first + more)[0]
-    whole, own = (np.concatenate(spread(some, n_first), axis=-1) for some in (codes, asked))
+    whole, own = (np.concatenate(split_codes(some, n_first), axis=-1) for some in (codes, asked))
     assert apart_of(whole, own).tolist() == apart_of(codes, asked).tolist()
-    looked_at = 2 * spread(asked, n_first)[0].size
+    looked_at = 2 * split_codes(asked, n_first)[0].size
     first = apart_of(codes[:, :n_first], asked[:n_first])
     assert apart_of(whole[:, :looked_at], own[:looked_at]).tolist() == first.tolist()
 
 
-@given(st.integers(1, 3 * BLOCK), st.integers(1, 5), st.integers(0, 10**6))
+@given(st.integers(1, 3 * CODES_PER_BLOCK), st.integers(1, 5), st.integers(0, 10**6))
 def test_what_is_laid_out_in_blocks_is_found_where_it_lies(n, count, seed):
     rng = np.random.default_rng(seed)
     codes, rows = words(rng, n, count), rng.permutation(n)[: n // 2]
@@ -72,16 +72,16 @@ def test_what_is_laid_out_in_blocks_is_found_where_it_lies(n, count, seed):
 
 
 def test_codes_beyond_those_there_are_do_not_count(rng):
-    codes = words(rng, BLOCK, 2)
+    codes = words(rng, CODES_PER_BLOCK, 2)
     apart, counts = hamming_distances(in_blocks(codes), codes[0], 10)
     assert apart.tolist() == apart_of(codes, codes[0])[:10].tolist()
     assert counts.sum() == 10
 
 
 def test_a_glance_falls_on_every_other_bit():
-    bits = np.arange(2 * WORD)
-    codes = np.packbits(np.eye(2 * WORD, dtype=np.uint8), axis=1, bitorder="little").view(np.uint64)
-    coarse_scan, rest = spread(codes, 2)
+    bits = np.arange(2 * BITS_PER_WORD)
+    codes = np.packbits(np.eye(2 * BITS_PER_WORD, dtype=np.uint8), axis=1, bitorder="little").view(np.uint64)
+    coarse_scan, rest = split_codes(codes, 2)
     assert (coarse_scan != 0).any(axis=1).tolist() == (bits % 2 == 0).tolist()
     assert (rest != 0).any(axis=1).tolist() == (bits % 2 == 1).tolist()
 
@@ -95,7 +95,9 @@ def test_more_bits_are_counted_only_of_those_near_so_far(n, count, more, limit, 
     assert apart.tolist() == [seen[row] + slow_count(codes[row, :count], asked) for row in rows]
 
 
-@given(st.integers(1, 2 * BLOCK), st.integers(1, 4), st.integers(0, 4), st.integers(1, 9), st.integers(0, 10**6))
+@given(
+    st.integers(1, 2 * CODES_PER_BLOCK), st.integers(1, 4), st.integers(0, 4), st.integers(1, 9), st.integers(0, 10**6)
+)
 def test_of_several_views_the_nearest_counts(n, head, tail, views, seed):
     rng = np.random.default_rng(seed)
     codes, asked = words(rng, n, head + tail), words(rng, views, head + tail)
@@ -111,7 +113,7 @@ def test_a_code_is_as_long_as_its_parts_say(matcher, frontal):
     assert codes.dtype == np.uint64
     K = matcher.extractor.grid_.n_patches
     n_bits = K * (matcher.settings["n_angles"] + 2)
-    assert encoder.n_first == -(-n_bits // WORD)
+    assert encoder.n_first == -(-n_bits // BITS_PER_WORD)
     assert encoder.n_words == 2 * encoder.n_first
     # What fills up the last words is the same for everybody.
     assert (apart_of(codes, codes[0]) <= 2 * n_bits).all()
@@ -121,7 +123,7 @@ def test_the_code_of_a_template_is_near_that_of_its_photo(matcher, frontal):
     encoder = matcher.encoder
     stored = encoder.encode_templates(matcher.templates(frontal.images))
     asked = encoder.encode_vectors(matcher.vectors(frontal.images))
-    n_bits = WORD * encoder.n_words
+    n_bits = BITS_PER_WORD * encoder.n_words
     for i, code in enumerate(asked):
         apart = apart_of(stored, code)
         assert apart.argmin() == i
@@ -139,4 +141,4 @@ def test_light_that_changes_evenly_over_the_face_leaves_the_code_nearly_as_it_wa
     codes = matcher.encoder.encode_vectors(matcher.vectors(frontal.images))
     dim = matcher.encoder.encode_vectors(matcher.vectors((frontal.images * 0.6).astype(np.uint8)))
     for one, other in zip(codes, dim, strict=True):
-        assert apart_of(one[None], other)[0] < 0.1 * WORD * len(one)
+        assert apart_of(one[None], other)[0] < 0.1 * BITS_PER_WORD * len(one)

@@ -14,16 +14,16 @@ from scipy.stats import gumbel_r
 
 from lightproof.errors import BadParameter
 from lightproof.matching.calibration import (
-    ALIKE,
-    DIGITS,
-    ENOUGH,
-    GROWTH,
-    MEASURED,
-    PLACE,
-    PRIOR,
-    SHARE,
-    UPPER,
-    WIDTH,
+    AGREEMENT_DISCOUNT,
+    COHORT_SHARE,
+    LOCATION,
+    LOCATION_GROWTH,
+    MAX_PEOPLE_MEASURED,
+    MIN_REFERENCES,
+    PRIOR_STRANGERS,
+    SCALE,
+    SCORE_DIGITS,
+    UPPER_QUARTER_MEAN,
     ImpostorModel,
     check_far,
     normalized_score_map,
@@ -53,13 +53,13 @@ def strangers(draw):
 def slow_lead(people: list[float], cohort: list[float], person: int) -> float:
     """The lead of one person, as the documents say it."""
     others = people[:person] + people[person + 1 :]
-    missing = max(0, ENOUGH - len(others))
+    missing = max(0, MIN_REFERENCES - len(others))
     ranked = sorted(cohort)
     others += [ranked[int((i + 0.5) * len(cohort) / missing)] for i in range(missing)]
     best, rendered = (sorted(each, reverse=True)[: math.ceil(len(each) / 4)] for each in (others, cohort))
     mean = sum(cohort) / len(cohort)
     spread = math.sqrt(sum((value - mean) ** 2 for value in cohort) / len(cohort))
-    bar = (1 - SHARE) * sum(best) / len(best) + SHARE * sum(rendered) / len(rendered)
+    bar = (1 - COHORT_SHARE) * sum(best) / len(best) + COHORT_SHARE * sum(rendered) / len(rendered)
     return (people[person] - bar) / max(spread, 1e-6)
 
 
@@ -110,7 +110,7 @@ def test_nobody_is_a_rival_of_their_own(evidence):
     for person in range(people):
         rivals = top_references(evidence, person)
         assert person not in rivals
-        assert len(set(rivals.tolist())) == len(rivals) == math.ceil(max(ENOUGH, people - 1) / 4)
+        assert len(set(rivals.tolist())) == len(rivals) == math.ceil(max(MIN_REFERENCES, people - 1) / 4)
         assert max(rivals) < people + cohort
 
 
@@ -141,11 +141,16 @@ def test_the_lead_at_a_rate_is_the_inverse_of_the_chance(law, far):
 
 @given(st.integers(0, 10**6), st.floats(0, 1))
 def test_usually_the_best_of_many_moves_by_their_logarithm_less_where_lights_agree(n_people, alike):
-    law = ImpostorModel.usual(n_people, alike)
-    measured, beyond = math.log(max(1, min(n_people, MEASURED))), math.log(max(n_people, MEASURED) / MEASURED)
-    assert law.place == pytest.approx(PLACE + GROWTH * ((1 - ALIKE * alike) * measured + beyond))
-    assert law.width == WIDTH
-    assert law.place >= ImpostorModel.usual(n_people, 1.0).place
+    law = ImpostorModel.default(n_people, alike)
+    measured, beyond = (
+        math.log(max(1, min(n_people, MAX_PEOPLE_MEASURED))),
+        math.log(max(n_people, MAX_PEOPLE_MEASURED) / MAX_PEOPLE_MEASURED),
+    )
+    assert law.location == pytest.approx(
+        LOCATION + LOCATION_GROWTH * ((1 - AGREEMENT_DISCOUNT * alike) * measured + beyond)
+    )
+    assert law.scale == SCALE
+    assert law.location >= ImpostorModel.default(n_people, 1.0).location
 
 
 def test_the_chance_is_that_of_the_law_of_maxima_and_the_lead_its_inverse(rng):
@@ -159,28 +164,28 @@ def test_the_chance_is_that_of_the_law_of_maxima_and_the_lead_its_inverse(rng):
 
 def test_the_mean_of_the_upper_quarter_is_that_of_the_distribution():
     lower = gumbel_r.ppf(0.75)
-    assert pytest.approx(gumbel_r.expect(lambda x: x, lb=lower, conditional=True), abs=1e-4) == UPPER
+    assert pytest.approx(gumbel_r.expect(lambda x: x, lb=lower, conditional=True), abs=1e-4) == UPPER_QUARTER_MEAN
 
 
 @given(st.integers(1, 1000))
 def test_no_strangers_seen_leave_what_is_usual(n_people):
-    assert ImpostorModel.usual(n_people).shift_of(np.zeros(0), 0) == 0
+    assert ImpostorModel.default(n_people).estimated_shift(np.zeros(0), 0) == 0
 
 
 @given(strangers(), st.floats(-1, 1), st.integers(0, 1000))
 def test_very_many_strangers_outweigh_what_is_usual(law, shift, seed):
-    best = law.shifted(shift).place + law.width * np.random.default_rng(seed).gumbel(size=100_000)
-    assert law.shift_of(best, len(best)) == pytest.approx(shift, abs=0.05 * law.width + 1e-3)
+    best = law.shifted(shift).location + law.scale * np.random.default_rng(seed).gumbel(size=100_000)
+    assert law.estimated_shift(best, len(best)) == pytest.approx(shift, abs=0.05 * law.scale + 1e-3)
 
 
 @given(strangers(), st.lists(st.floats(-2, 6), min_size=1, max_size=40))
 def test_some_strangers_shift_toward_their_better_quarter_and_not_beyond(law, leads_seen):
     best = np.array(leads_seen)
-    whole = best[best >= np.quantile(best, 0.75)].mean() - (law.place + UPPER * law.width)
-    shift = law.shift_of(best, len(best))
-    assert shift == pytest.approx(whole * len(best) / (len(best) + PRIOR))
+    whole = best[best >= np.quantile(best, 0.75)].mean() - (law.location + UPPER_QUARTER_MEAN * law.scale)
+    shift = law.estimated_shift(best, len(best))
+    assert shift == pytest.approx(whole * len(best) / (len(best) + PRIOR_STRANGERS))
     # Photos of one person are no more than one stranger.
-    assert abs(law.shift_of(best, 1)) <= abs(shift) + 1e-12
+    assert abs(law.estimated_shift(best, 1)) <= abs(shift) + 1e-12
 
 
 @given(strangers(), st.floats(-3, 3), st.floats(0.001, 0.5))
@@ -202,7 +207,7 @@ def test_scores_computed_by_hand():
     np.testing.assert_allclose(score_of(chances), [0, 1 / 6, 1 / 3, 0.5, 1, 1, 1])
 
 
-@given(st.floats(10.0**-DIGITS, 1, exclude_max=True))
+@given(st.floats(10.0**-SCORE_DIGITS, 1, exclude_max=True))
 def test_a_rate_is_given_back(far):
     assert check_far("calibrate", far) == far
 
@@ -214,21 +219,21 @@ def test_what_is_no_rate_is_refused(far):
         check_far("calibrate", far)
 
 
-@given(st.integers(1, MEASURED), st.floats(-5, 15))
+@given(st.integers(1, MAX_PEOPLE_MEASURED), st.floats(-5, 15))
 def test_the_best_of_many_is_the_maximum_of_single_ones(n_people, lead):
     """Somebody named beforehand is reached by the n-th root of the law of the best."""
-    law = ImpostorModel.usual(10)
-    best, one = (1 - float(each.chance(np.asarray(lead))) for each in (law, law.one_of(n_people)))
+    law = ImpostorModel.default(10)
+    best, one = (1 - float(each.chance(np.asarray(lead))) for each in (law, law.for_claim(n_people)))
     assert one**n_people == pytest.approx(best, abs=1e-6)
 
 
-@given(st.integers(MEASURED, 10**6), st.floats(0, 1))
+@given(st.integers(MAX_PEOPLE_MEASURED, 10**6), st.floats(0, 1))
 def test_somebody_named_beforehand_is_not_easier_to_be_taken_for_among_more_people_than_were_measured(n_people, alike):
-    named, measured = (ImpostorModel.usual(n, alike).one_of(n).place for n in (n_people, MEASURED))
+    named, measured = (ImpostorModel.default(n, alike).for_claim(n).location for n in (n_people, MAX_PEOPLE_MEASURED))
     assert named == pytest.approx(measured)
 
 
 def test_the_best_of_more_people_leads_by_more():
     for alike in (0, 1):
-        places = [ImpostorModel.usual(n, alike).lead_at(0.01) for n in (1, 10, 100, 1000, 10_000)]
+        places = [ImpostorModel.default(n, alike).lead_at(0.01) for n in (1, 10, 100, 1000, 10_000)]
         assert np.all(np.diff(places) > 0.3)

@@ -1,4 +1,4 @@
-"""The codes of many people, searched from end to end."""
+"""The codes of many people, scanned from end to end."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 
 from lightproof.matching import hamming_index
-from lightproof.matching.binary_codes import lanes_of, spread
-from lightproof.matching.hamming_index import HammingIndex, nearest, prefilter_limit, scan_limit, together
+from lightproof.matching.binary_codes import lanes_of, split_codes
+from lightproof.matching.hamming_index import HammingIndex, merged, nearest, prefilter_limit, scan_limit
 from tests.examples import examples
 
 FIRST, WORDS = 3, 5
@@ -24,7 +24,7 @@ both_sizes = pytest.mark.parametrize("rows", [FEW, SOME], indirect=True)
 @pytest.fixture(autouse=True)
 def rows(request, monkeypatch):
     count = getattr(request, "param", getattr(request.cls, "rows", FEW))
-    monkeypatch.setattr(hamming_index, "ROWS", count)
+    monkeypatch.setattr(hamming_index, "CODES_PER_SEGMENT", count)
     return count
 
 
@@ -43,7 +43,7 @@ def slow_search(held, asked, most):
 
 def found_by(codes, asked, most):
     found = codes.search(asked, most)
-    return list(zip(found.apart.tolist(), found.people.tolist(), strict=True))
+    return list(zip(found.distances.tolist(), found.people.tolist(), strict=True))
 
 
 class Following(RuleBasedStateMachine):
@@ -90,8 +90,8 @@ def test_what_was_removed_is_not_in_memory_any_more(rng):
     codes.add(range(40), own)
     codes.remove([7])
     for segment in codes._segments:
-        coarse_scan = segment.coarse_scan[lanes_of(np.arange(segment.used))]
-        for held, part in zip((coarse_scan, segment.rest[: segment.used]), spread(own, FIRST), strict=True):
+        coarse = segment.coarse[lanes_of(np.arange(segment.used))]
+        for held, part in zip((coarse, segment.rest[: segment.used]), split_codes(own, FIRST), strict=True):
             rows = {row.tobytes() for row in held}
             assert part[7].tobytes() not in rows
             assert segment is not codes._segments[0] or part[6].tobytes() in rows
@@ -110,8 +110,8 @@ def test_room_is_given_back_once_half_of_it_holds_nobody(rng, rows):
 
 @both_sizes
 def test_only_the_better_part_of_each_look_is_looked_at_again(rng, monkeypatch):
-    monkeypatch.setattr(hamming_index, "FEWEST", 4)
-    monkeypatch.setattr(hamming_index, "GLANCED", 5)
+    monkeypatch.setattr(hamming_index, "MIN_RERANKED", 4)
+    monkeypatch.setattr(hamming_index, "PREFILTERED_PER_RERANKED", 5)
     codes, own = HammingIndex(FIRST), words(rng, 200)
     codes.add(range(200), own)
     asked = own[3:4].copy()
@@ -120,12 +120,12 @@ def test_only_the_better_part_of_each_look_is_looked_at_again(rng, monkeypatch):
     counts, left = codes.prefilter(asked[0], seen, scan_limit(counts))
     assert 20 <= counts.sum() == sum(len(part.rows) for part in left) < 80
     limit = prefilter_limit(counts, len(codes))
-    assert 4 <= sum(int((part.apart <= limit).sum()) for part in left) < 20
+    assert 4 <= sum(int((part.distances <= limit).sum()) for part in left) < 20
     assert found_by(codes, asked, 1) == [(0, 3)]
 
 
 def test_one_in_so_many_is_looked_at_again_when_there_are_many(monkeypatch):
-    monkeypatch.setattr(hamming_index, "FEWEST", 4)
+    monkeypatch.setattr(hamming_index, "MIN_RERANKED", 4)
     counts = np.full(1000, 8)
     # 8,000 codes: one in 256 is 31, within the first 4 of these counts; and 8 for each of them at a glance.
     assert prefilter_limit(counts, 8000) == 3
@@ -134,8 +134,8 @@ def test_one_in_so_many_is_looked_at_again_when_there_are_many(monkeypatch):
 
 @both_sizes
 def test_pieces_find_together_what_one_index_finds(rng, monkeypatch):
-    monkeypatch.setattr(hamming_index, "FEWEST", 10)
-    monkeypatch.setattr(hamming_index, "GLANCED", 3)
+    monkeypatch.setattr(hamming_index, "MIN_RERANKED", 10)
+    monkeypatch.setattr(hamming_index, "PREFILTERED_PER_RERANKED", 3)
     own, people = words(rng, 300), rng.permutation(300) // 2
     whole, parts = HammingIndex(FIRST), [HammingIndex(FIRST) for _ in range(3)]
     # Of few bits: holes, which have none, would be the best matches. The parts never had any.
@@ -152,8 +152,8 @@ def test_pieces_find_together_what_one_index_finds(rng, monkeypatch):
         limit = prefilter_limit(sum(counts for counts, _ in looks), sum(map(len, parts)))
         found = [part.rerank(asked, left, limit, 7) for part, (_, left) in zip(parts, looks, strict=True)]
         expected = whole.search(asked, 7)
-        np.testing.assert_array_equal(nearest(together(found), 7).people, expected.people)
-        np.testing.assert_array_equal(nearest(together(found), 7).apart, expected.apart)
+        np.testing.assert_array_equal(nearest(merged(found), 7).people, expected.people)
+        np.testing.assert_array_equal(nearest(merged(found), 7).distances, expected.distances)
 
 
 def test_nobody_is_found_among_nobody(rng):

@@ -57,7 +57,7 @@ def test_what_is_said_is_the_sum_of_weighed_logarithms(count, n, r, seed):
     assert_allclose(near, (close * weights[:, None]).sum(axis=0), rtol=2e-3)
 
 
-def test_what_is_usual_is_the_mean_closeness_and_said_with_it_to_the_last_bit(rng):
+def test_cohort_scores_are_those_of_the_mean_closeness_to_the_last_bit(rng):
     cohort, units = lay_out(people(rng, 60)), unit_vectors(photos(rng, 7))
     weights = rng.uniform(0, 3, (5, 60)).astype(np.float32)
     usual, said = cohort_scores(units, cohort, weights)

@@ -1,4 +1,4 @@
-"""Lights that agree, and what is taken off for it."""
+"""Agreement of lights, and the penalty for it."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lightproof.matching.light_penalty import (
-    NARROWNESS,
-    TAX,
+    ANGULAR_DECAY,
+    MAX_PENALTY,
     light_agreement,
     light_penalty,
     lights_of,
@@ -27,38 +27,42 @@ def people(*lights) -> TemplateSet:
     return TemplateSet((), {i: Template((), lights=each) for i, each in enumerate(lights)})
 
 
+def agreement(lights, everybody: TemplateSet):
+    return light_agreement(lights, everybody.lights, everybody.first_lights)
+
+
 def evidence(n: int, count: int) -> Scores:
     return Scores(np.zeros((n, count)), np.tile([-1.0, 1.0], (n, 4)), np.full((n, count), 0.5))
 
 
 def test_an_agreement_computed_by_hand():
     everybody = people(((0.0, 0.0),), ((90.0, 0.0),), ((180.0, 0.0), (0.0, 60.0)))
-    found = light_agreement(np.array([[0.0, 0.0]]), everybody)
-    np.testing.assert_allclose(found, [[1, np.exp(-NARROWNESS), np.exp(-NARROWNESS / 2)]])
+    found = agreement(np.array([[0.0, 0.0]]), everybody)
+    np.testing.assert_allclose(found, [[1, np.exp(-ANGULAR_DECAY), np.exp(-ANGULAR_DECAY / 2)]])
 
 
 @given(LIGHT, st.lists(st.lists(LIGHT, min_size=1, max_size=3), min_size=1, max_size=5))
 def test_the_nearest_light_of_each_person_counts(light, lights):
     everybody = people(*map(tuple, lights))
-    found = light_agreement(np.array([light]), everybody)[0]
+    found = agreement(np.array([light]), everybody)[0]
     assert ((found > 0) & (found <= 1 + 1e-9)).all()
     for value, own in zip(found, lights, strict=True):
-        single = [light_agreement(np.array([light]), people((each,)))[0, 0] for each in own]
+        single = [agreement(np.array([light]), people((each,)))[0, 0] for each in own]
         assert value == pytest.approx(max(single))
 
 
 def test_a_photo_whose_light_is_not_known_agrees_with_nobody():
-    found = light_agreement(np.array([[np.nan, np.nan], [0, 0]]), people(((0.0, 0.0),)))
+    found = agreement(np.array([[np.nan, np.nan], [0, 0]]), people(((0.0, 0.0),)))
     np.testing.assert_array_equal(found, [[0], [1]])
 
 
 def test_people_whose_light_is_not_known_count_as_lit_from_the_front():
     probes = np.array([[0.0, 0], [50, 20]])
-    np.testing.assert_array_equal(light_agreement(probes, people(())), light_agreement(probes, people(((0.0, 0.0),))))
+    np.testing.assert_array_equal(agreement(probes, people(())), agreement(probes, people(((0.0, 0.0),))))
 
 
 def test_nobody_agrees_with_nothing():
-    assert light_agreement(np.zeros((2, 2)), people()).shape == (2, 0)
+    assert agreement(np.zeros((2, 2)), people()).shape == (2, 0)
 
 
 @given(st.lists(st.lists(LIGHT, min_size=1, max_size=3), min_size=2, max_size=5))
@@ -66,8 +70,8 @@ def test_people_agree_mutually_as_two_of_them_do_on_average(lights):
     everybody = people(*map(tuple, lights))
     pairs = []
     for i, own in enumerate(lights):
-        alike = light_agreement(np.array(own), everybody).mean(axis=0)
-        pairs += [alike[j] for j in range(len(lights)) if j != i]
+        agreed = agreement(np.array(own), everybody).mean(axis=0)
+        pairs += [agreed[j] for j in range(len(lights)) if j != i]
     assert mutual_agreement(everybody) == pytest.approx(np.mean(pairs))
     assert mutual_agreement(people(*(tuple(own[::-1]) for own in lights))) == pytest.approx(np.mean(pairs))
 
@@ -84,12 +88,12 @@ def test_one_lamp_for_all_is_full_agreement_and_so_is_a_single_person():
     assert mutual_agreement(people(((20.0, 10.0),))) == 1
 
 
-def test_under_the_same_light_the_whole_tax_is_taken_from_the_enrolled_alone():
+def test_the_same_light_has_the_whole_penalty_on_scores_of_the_enrolled_alone():
     everybody = people(((0.0, 0.0),), ((180.0, 0.0),))
     said = evidence(1, 2)
     found = penalized(said, np.array([[0.0, 0.0]]), everybody)
     # The rendered people spread by 1.
-    np.testing.assert_allclose(found.people, [[-TAX, -TAX * np.exp(-2 * NARROWNESS)]])
+    np.testing.assert_allclose(found.people, [[-MAX_PENALTY, -MAX_PENALTY * np.exp(-2 * ANGULAR_DECAY)]])
     np.testing.assert_array_equal(found.cohort, said.cohort)
     np.testing.assert_array_equal(found.distances, said.distances)
     np.testing.assert_allclose(said.people - light_penalty(said, np.array([[0.0, 0.0]]), everybody), found.people)

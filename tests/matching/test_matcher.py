@@ -13,7 +13,7 @@ from lightproof.gallery.template_codec import encode, written
 from lightproof.matching import scores
 from lightproof.matching.cohort import cohort_faces
 from lightproof.matching.light_penalty import light_penalty, lights_of
-from lightproof.matching.matcher import FACES, MOVES, Matcher, matcher_for, preset_settings
+from lightproof.matching.matcher import PROBE_WARPS, PROBES_PER_BLOCK, Matcher, matcher_for, preset_settings
 from lightproof.matching.templates import Template
 from lightproof.method.presets import GALLERIES, PRESETS, GallerySettings
 from lightproof.method.warps import warp, with_copies
@@ -67,8 +67,8 @@ def test_photos_joined_are_near_to_photos_spanned_together(preset, frontal, lit)
 @pytest.mark.parametrize("preset", GALLERIES)
 def test_a_photo_keeps_what_a_person_of_that_photo_and_its_copies_spans(preset, faces):
     matcher = Matcher(GALLERIES[preset])
-    images = faces.images[: matcher.together + 1]
-    assert len(images) > matcher.together
+    images = faces.images[: matcher.faces_per_block + 1]
+    assert len(images) > matcher.faces_per_block
     fields = matcher.extractor.gradients(with_copies(matcher.extractor.unlit(images), matcher.settings["copies"]))
     for i, template in enumerate(matcher.templates(images)):
         for view, layout, spans in zip(matcher.views, matcher.view_specs, template.spans, strict=True):
@@ -154,7 +154,7 @@ def test_a_face_is_compared_as_it_lies_and_after_small_moves_whichever_says_most
     assert (untaxed >= as_it_lies.people - 1e-5).all()
     assert (said.cohort >= as_it_lies.cohort - 1e-5).all()
     pictures = matcher.extractor.unlit(frontal.images)
-    moved = [warp(pictures, np.tile(move, (len(frontal.images), 1))) for move in MOVES[1:]]
+    moved = [warp(pictures, np.tile(move, (len(frontal.images), 1))) for move in PROBE_WARPS[1:]]
     vectors = [[view.describe(each) for view in matcher.views] for each in moved]
     every = np.stack([as_it_lies.people, *(still(matcher, each, people).people for each in vectors)])
     np.testing.assert_allclose(untaxed, every.max(axis=0), atol=1e-5)
@@ -178,7 +178,7 @@ def test_the_maps_of_a_comparison_add_up_to_it(matcher, frontal):
 
 def test_faces_compared_in_blocks_say_the_same_as_one_by_one(matcher, frontal):
     people = matcher.template_set(dict(enumerate(matcher.templates(frontal.images[:3]))))
-    many = np.concatenate([frontal.images] * (FACES // len(frontal.images) + 1))
+    many = np.concatenate([frontal.images] * (PROBES_PER_BLOCK // len(frontal.images) + 1))
     together = matcher.compare(many, people)
     alone = matcher.compare(many[-1:], people)
     np.testing.assert_allclose(together.people[-1], alone.people[0], atol=1e-5)
@@ -191,7 +191,7 @@ def test_templates_know_the_light_of_their_photos(matcher, lit):
     assert matcher.joined(templates).lights == tuple(template.lights[0] for template in templates)
 
 
-def test_who_comes_beside_others_is_compared_alone_and_all_is_said_as_if_at_once(matcher, frontal, lit, monkeypatch):
+def test_only_the_new_people_of_an_extended_set_are_scored(matcher, frontal, lit, monkeypatch):
     templates = dict(enumerate(matcher.templates(frontal.images[::2])))
     people = matcher.template_set({name: templates[name] for name in (0, 1)})
     compared, plain = [], scores.scores_against
@@ -204,7 +204,7 @@ def test_who_comes_beside_others_is_compared_alone_and_all_is_said_as_if_at_once
     asked = matcher.probes(lit.images[:3])
     for name in (2, 3, 4):
         new = matcher.template_set({name: templates[name]})
-        people = people.beside(new)
+        people = people.extended(new)
         said = matcher.score_probes(asked, people)
         assert compared.pop() is (people if name == 2 else new)
         assert matcher.score_probes(asked, people) is said

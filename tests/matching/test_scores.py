@@ -11,7 +11,7 @@ import pytest
 from lightproof.matching.kernels import FLOOR
 from lightproof.matching.matcher import Matcher
 from lightproof.matching.scores import (
-    PROBES,
+    PROBES_PER_BLOCK,
     Scores,
     cohort_closeness,
     mean_scores,
@@ -116,11 +116,11 @@ def test_the_map_is_that_of_a_plain_loop_and_its_mean_is_the_evidence(vectors, e
 
 
 def test_photos_are_judged_one_by_one_however_many_come_together(vectors, enrolled, few):
-    vectors = [np.concatenate([view] * (PROBES // len(view) + 1)) for view in vectors]
+    vectors = [np.concatenate([view] * (PROBES_PER_BLOCK // len(view) + 1)) for view in vectors]
     count = len(vectors[0])
-    assert count > PROBES
+    assert count > PROBES_PER_BLOCK
     together = probe_scores(vectors, enrolled, few)
-    for i in (0, 1, PROBES - 1, PROBES, count - 1):
+    for i in (0, 1, PROBES_PER_BLOCK - 1, PROBES_PER_BLOCK, count - 1):
         alone = probe_scores(some(vectors, slice(i, i + 1)), enrolled, few)
         for part in ("people", "cohort", "distances"):
             np.testing.assert_allclose(getattr(alone, part)[0], getattr(together, part)[i], atol=1e-6)

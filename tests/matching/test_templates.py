@@ -28,7 +28,7 @@ def test_every_view_has_everybody_in_the_order_they_come(matcher, templates):
     assert len(people) == 3
     assert len(people.views) == len(matcher.views) == 2
     for i, view in enumerate(people.views):
-        assert view.blocks.n_people == 3
+        assert len(view.blocks.places) == 3
         for lane, name in enumerate("abc"):
             own = templates[name].spans[i].own
             laid = view.blocks.codes[0][:, :, : own.shape[2], lane]

@@ -172,7 +172,7 @@ def _of_draws(
     album = Album(faces.images, faces.files, people, names.tolist(), lambda i, who, _: drawn[i].enrolled[who][0])
     source = f"{photos} photo{'s' * (photos != 1)} a person, preset {preset}"
     out = int(drawn[0].strangers.sum())
-    usual = ImpostorModel.usual(trials.n_enrolled, _alike(faces, drawn))
+    usual = ImpostorModel.default(trials.n_enrolled, _alike(faces, drawn))
     return _told(faces, trials, album, usual, fars, progress, source, draws, out)
 
 

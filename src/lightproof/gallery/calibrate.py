@@ -17,7 +17,7 @@ from lightproof.gallery.store import Change, NewPhoto, Store
 from lightproof.gallery.template_codec import decode
 from lightproof.imaging.decode import read_grey
 from lightproof.matching.calibration import ImpostorModel, check_far, normalized_scores
-from lightproof.matching.matcher import FACES, Matcher, ProbeSet
+from lightproof.matching.matcher import PROBES_PER_BLOCK, Matcher, ProbeSet
 from lightproof.matching.scores import Scores, stack_probes
 from lightproof.matching.templates import TemplateSet
 from lightproof.types import Array, Floats, is_whole
@@ -85,7 +85,7 @@ class Calibration:
 
     def among(self, n_people: int, alike: float = 0.0) -> ImpostorModel:
         """How well strangers do among so many people, whose lights agree so far: it may be other people by now."""
-        return ImpostorModel.usual(n_people, alike).shifted(self.shift)
+        return ImpostorModel.default(n_people, alike).shifted(self.shift)
 
 
 def calibrated(best: Sequence[Floats], far: float, n_people: int, alike: float = 0.0) -> Calibration:
@@ -102,7 +102,7 @@ def calibrated(best: Sequence[Floats], far: float, n_people: int, alike: float =
         How far the lights of these people agree.
     """
     together = np.concatenate([*best, np.zeros(0)])
-    shift = ImpostorModel.usual(n_people, alike).shift_of(together, len(best))
+    shift = ImpostorModel.default(n_people, alike).estimated_shift(together, len(best))
     return Calibration(far, shift, n_people + 1, len(best), len(together) - len(best))
 
 
@@ -149,7 +149,7 @@ def asked_of_photos(matcher: Matcher, photos: Sequence[NewPhoto], gallery: str) 
     asked = []
     for kept, some in groupby(((photo, _kept_face(photo)) for photo in photos), key=lambda pair: pair[1] is not None):
         pairs = list(some)
-        for part in (pairs[start : start + FACES] for start in range(0, len(pairs), FACES)):
+        for part in (pairs[start : start + PROBES_PER_BLOCK] for start in range(0, len(pairs), PROBES_PER_BLOCK)):
             if kept:
                 asked.append(matcher.probes([face for _, face in part if face is not None]))
             else:

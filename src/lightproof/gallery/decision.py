@@ -89,7 +89,7 @@ def with_person(asked: ProbeSet, person: str, people: TemplateSet, matcher: Matc
     place = people.names.index(among(people, person))
     ahead, distances = _compared(asked, people, matcher)
     strangers = known.among(people.n_people, mutual_agreement(people))
-    return mark(ahead[place], distances[place], strangers.one_of(people.n_people))
+    return mark(ahead[place], distances[place], strangers.for_claim(people.n_people))
 
 
 def with_photo(face: Face, other: Face, matcher: Matcher) -> Match:

@@ -31,14 +31,14 @@ from lightproof.gallery.shortlist import SPARE, beside, by_name, codes_in, steps
 from lightproof.gallery.store import Store, View
 from lightproof.imaging.decode import contents_of, in_one_line
 from lightproof.matching.hamming_index import (
-    CANDIDATES,
-    Found,
+    MAX_CANDIDATES,
     HammingIndex,
-    Left,
+    Neighbors,
+    Prefiltered,
+    merged,
     nearest,
     prefilter_limit,
     scan_limit,
-    together,
 )
 from lightproof.matching.light_penalty import mutual_agreement
 from lightproof.matching.templates import N_REFERENCE_PEOPLE, TemplateSet
@@ -194,7 +194,7 @@ def _nearest(cluster: Cluster, shards: Sequence[Any], codes: Sequence[Array | No
     counts = sum(_of_each(cluster, shards, prefilter, asked[:, 0], glances))
     looks = [prefilter_limit(each, n_codes) for each in counts]
     found = _of_each(cluster, shards, rerank, asked, glances, looks)
-    return [nearest(together(each), CANDIDATES).people for each in zip(*found, strict=True)]
+    return [nearest(merged(each), MAX_CANDIDATES).people for each in zip(*found, strict=True)]
 
 
 def _of_each(cluster: Cluster, shards: Sequence[Any], do: Any, *given: Any) -> list[Any]:
@@ -240,7 +240,7 @@ def _codes_of(face: Face, asking: Asking) -> Array | None:
         return None
     matcher = asking.config.matcher
     asked = matcher.probes([face.image])
-    return np.asarray(matcher.encoder.encode_probes(asked.vectors, asked.moves)[0])
+    return np.asarray(matcher.encoder.encode_probes(asked.vectors, asked.n_warps)[0])
 
 
 def read_shard(asking: Asking, numbers: range) -> HammingIndex:
@@ -270,14 +270,14 @@ def prefilter(piece: tuple[HammingIndex, Array, Sequence[int]]) -> Array:
     return np.stack([_looked_at(index, *each)[0] for each in zip(asked, glances, strict=True)])
 
 
-def rerank(piece: tuple[HammingIndex, Array, Sequence[int], Sequence[int]]) -> list[Found]:
+def rerank(piece: tuple[HammingIndex, Array, Sequence[int], Sequence[int]]) -> list[Neighbors]:
     """Find the people of a part who are nearest to some photos, (n, moves, words)."""
     index, asked, glances, looks = piece
     left = (_looked_at(index, codes[0], limit)[1] for codes, limit in zip(asked, glances, strict=True))
-    return [index.rerank(*each, CANDIDATES) for each in zip(asked, left, looks, strict=True)]
+    return [index.rerank(*each, MAX_CANDIDATES) for each in zip(asked, left, looks, strict=True)]
 
 
-def _looked_at(index: HammingIndex, code: Array, limit: int) -> tuple[Ints, list[Left]]:
+def _looked_at(index: HammingIndex, code: Array, limit: int) -> tuple[Ints, list[Prefiltered]]:
     _, seen = index.coarse_scan(code)
     return index.prefilter(code, seen, limit)
 
@@ -314,7 +314,7 @@ def _sample(asking: Asking) -> TemplateSet:
         _check_revision(view, asking)
         rows = view.templates_of_people(view.drawn(N_REFERENCE_PEOPLE + SPARE)) if asking.n_people else view.templates()
         people = by_name((kept for _, kept in templates_in(rows, asking.config, view.place)), asking.config)
-    return replace(people, total=asking.n_people or None, alike=mutual_agreement(people))
+    return replace(people, total=asking.n_people or None, known_agreement=mutual_agreement(people))
 
 
 @lru_cache(maxsize=2)

@@ -22,7 +22,7 @@ from lightproof.gallery.shortlist import STEPS, PeopleIndex
 from lightproof.gallery.store import Person, Store, check_name
 from lightproof.matching.calibration import check_far
 from lightproof.matching.explanation import Explanation, explain
-from lightproof.matching.matcher import FACES, Matcher, ProbeSet
+from lightproof.matching.matcher import PROBES_PER_BLOCK, Matcher, ProbeSet
 from lightproof.matching.templates import TemplateSet
 from lightproof.method.presets import GallerySettings
 from lightproof.types import Array, is_whole
@@ -173,10 +173,10 @@ class GalleryReader:
         if not self._register.is_large():
             return self.everybody()
         people = self.sample()
-        for start in range(0, len(images), FACES):
-            asked = self.matcher.probes(images[start : start + FACES])
+        for start in range(0, len(images), PROBES_PER_BLOCK):
+            asked = self.matcher.probes(images[start : start + PROBES_PER_BLOCK])
             some = self._register.near(asked, including=including if start == 0 else (), most=STEPS[-1])
-            people = people.joined(some)
+            people = people.merged(some)
         return people
 
     def sample(self) -> TemplateSet:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from lightproof.matching.calibration import DIGITS, ImpostorModel, score_of
+from lightproof.matching.calibration import SCORE_DIGITS, ImpostorModel, score_of
 
 
 @dataclass(frozen=True)
@@ -38,7 +38,7 @@ class Match:
 def mark(lead: float, distance: float, strangers: ImpostorModel) -> Match:
     """Turn a lead into a mark, by how well strangers do."""
     chance = np.asarray(strangers.chance(np.asarray(lead)))
-    one_in = min(1 / max(float(chance), 10.0**-DIGITS), 10.0**DIGITS)
+    one_in = min(1 / max(float(chance), 10.0**-SCORE_DIGITS), 10.0**SCORE_DIGITS)
     return Match(float(score_of(chance)), one_in, float(lead), float(distance))
 
 

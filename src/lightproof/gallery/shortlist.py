@@ -14,7 +14,7 @@ from lightproof.errors import BadGallery
 from lightproof.gallery.enrollment import EnrollmentConfig, lights_of
 from lightproof.gallery.store import NewPhoto, Person, Store, View
 from lightproof.gallery.template_codec import decode, decode_all
-from lightproof.matching.hamming_index import CANDIDATES, HammingIndex
+from lightproof.matching.hamming_index import MAX_CANDIDATES, HammingIndex
 from lightproof.matching.light_penalty import mutual_agreement
 from lightproof.matching.matcher import ProbeSet
 from lightproof.matching.templates import N_REFERENCE_PEOPLE, Template, TemplateSet
@@ -139,8 +139,8 @@ class PeopleIndex:
         """Numbers of the people, so many at most, whose codes are nearest to each of some photos, the nearest first."""
         crowd, encoder = self._crowd, self._way.matcher.encoder
         assert crowd is not None
-        photos = encoder.encode_probes(asked.vectors, asked.moves)
-        found = (crowd.index.search(photo, most or CANDIDATES) for photo in photos)
+        photos = encoder.encode_probes(asked.vectors, asked.n_warps)
+        found = (crowd.index.search(photo, most or MAX_CANDIDATES) for photo in photos)
         return [person for each in found for person in each.people.tolist()]
 
     def _beside_rivals(self, people: TemplateSet, numbers: Set[int], including: Iterable[str]) -> TemplateSet:
@@ -190,7 +190,7 @@ class PeopleIndex:
             kept[number] = (drawn[number], name, template)
         crowd.rivals = kept
         rivals = by_name(((name, template) for _, name, template in kept.values()), self._way)
-        crowd.laid_out = replace(rivals, total=crowd.count, alike=mutual_agreement(rivals))
+        crowd.laid_out = replace(rivals, total=crowd.count, known_agreement=mutual_agreement(rivals))
         self._crowd, self._people, self._templates = crowd, None, {}
 
 
@@ -211,7 +211,7 @@ def by_name(people: Iterable[tuple[str, Template]], config: EnrollmentConfig) ->
 def beside(people: TemplateSet, others: Iterable[tuple[str, Template]], config: EnrollmentConfig) -> TemplateSet:
     """Put those of others beside people who are not among them."""
     new = by_name(((name, template) for name, template in others if name not in people.templates), config)
-    return people.beside(new) if len(new) else people
+    return people.extended(new) if len(new) else people
 
 
 def steps(near: Sequence[int]) -> Iterator[Sequence[int]]:

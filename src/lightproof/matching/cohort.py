@@ -1,7 +1,7 @@
-"""Made-up people to compare with: what a face has in common with anybody's.
+"""The cohort: rendered people whose scores every other score is compared with.
 
-A closeness says little until one knows how close just anybody comes in this light. The sixty rendered people on the
-sheet ``cohort.png`` are that anybody, also for a gallery of one person. They are drawings: nobody's photo is shipped.
+A closeness means little without the closeness to other people in the same light. The sixty people on the sheet
+``cohort.png`` are these others, also for a gallery of one person. They are drawings: no photo of a person is shipped.
 :mod:`benchmarks.cohort` draws the sheet again.
 """
 
@@ -16,22 +16,22 @@ from numpy.typing import NDArray
 
 from lightproof.imaging.decode import read_grey
 
-COUNT: Final = 60
+N_FACES: Final = 60
 
-SIZE: Final = (96, 84)
+FACE_SHAPE: Final = (96, 84)
 """Rows and columns of a face on the sheet."""
 
-ACROSS: Final = 10
+FACES_PER_ROW: Final = 10
 """Faces in a row of the sheet."""
 
 SEED: Final = 77
-"""Of :func:`lightproof.datasets.make_relit_faces`, with the light in front."""
+"""Seed of :func:`lightproof.datasets.make_relit_faces`, with the light in front."""
 
 
 @cache
 def cohort_faces() -> NDArray[np.uint8]:
     """Return the rendered people, shape (60, 96, 84)."""
     sheet = read_grey(files(__package__).joinpath("cohort.png").read_bytes(), where="the sheet of rendered people")
-    height, width = SIZE
-    rows = sheet.reshape(COUNT // ACROSS, height, ACROSS, width)
-    return np.ascontiguousarray(rows.transpose(0, 2, 1, 3)).reshape(COUNT, height, width)
+    height, width = FACE_SHAPE
+    rows = sheet.reshape(N_FACES // FACES_PER_ROW, height, FACES_PER_ROW, width)
+    return np.ascontiguousarray(rows.transpose(0, 2, 1, 3)).reshape(N_FACES, height, width)

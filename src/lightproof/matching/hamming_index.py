@@ -1,10 +1,10 @@
-"""Who is worth comparing with among many: the codes of everybody, searched from end to end.
+"""A shortlist among many people: a full scan over the binary codes of everybody.
 
-Every code is looked at, and only the order of the differences counts; so there is nothing to be trained or balanced,
-whoever comes is found at once, whoever goes is gone at once, and codes cut in pieces over several machines give the
-same people as all in one place. A glance counts a quarter of the bits of every code, for one view of the photo: that
-takes as long as memory takes to be read. The first look counts half of the bits, of those codes that the glance left;
-the second all, for the best of the photo's nine alignments, of those few that the first look left.
+Every code is scanned, and only the order of the Hamming distances counts. So nothing has to be trained or balanced,
+people are found as soon as they are added and gone as soon as they are removed, and codes split over several machines
+give the same people as all codes in one place. The coarse scan counts a quarter of the bits of every code, for one warp
+of the probe: that takes as long as memory takes to be read. The prefilter counts half of the bits of the codes that the
+scan left. Reranking counts all bits, for the best of the probe's nine warps, of the few codes that the prefilter left.
 """
 
 from __future__ import annotations
@@ -16,100 +16,96 @@ import numpy as np
 
 from lightproof.core.processes import in_threads
 from lightproof.matching.binary_codes import (
-    WORD,
+    BITS_PER_WORD,
     Counts,
     empty_blocks,
     hamming_distances,
     lanes_of,
     least_distances,
     refined_distances,
-    spread,
+    split_codes,
 )
 from lightproof.types import Array, Ints
 
-ROWS: Final = 65_536
-"""Codes in one segment: memory grows by one at a time, and nothing is moved."""
+CODES_PER_SEGMENT: Final = 65_536
+"""Memory grows by one segment at a time, and no code is moved."""
 
-FEWEST: Final = 4096
-"""Codes that are looked at a second time, at least,"""
+MIN_RERANKED: Final = 4096
+"""Minimum number of codes to rerank."""
 
-SHARE: Final = 256
-"""and one in so many of all."""
+CODES_PER_RERANKED: Final = 256
+"""Rerank at least one code in this many."""
 
-GLANCED: Final = 8
-"""For each of them so many are looked at a first time."""
+PREFILTERED_PER_RERANKED: Final = 8
+"""Codes to prefilter for each one to rerank."""
 
-CANDIDATES: Final = 512
-"""People who are compared in earnest, at most."""
+MAX_CANDIDATES: Final = 512
+"""Maximum number of people on a shortlist."""
 
 NOBODY: Final = -1
+"""Person of a row whose code was removed."""
 
-FARTHEST: Final = 0xFFFF
+MAX_DISTANCE: Final = 0xFFFF
 
 
-class Found(NamedTuple):
-    """People and how many bits their nearest code differs in, the nearest first; those who differ as much by number."""
+class Neighbors(NamedTuple):
+    """People and the Hamming distance of their nearest code, the nearest first; ties are in order of their numbers."""
 
     people: Ints
-    apart: Counts
+    distances: Counts
 
 
-class Left(NamedTuple):
-    """Rows of codes that were looked at, and in how many bits they differ so far."""
+class Prefiltered(NamedTuple):
+    """Rows of codes that were prefiltered, and the Hamming distances over the bits counted so far."""
 
     rows: Ints
-    apart: Counts
+    distances: Counts
 
 
 class _Segment:
-    """Some codes, side by side."""
+    """Room for a fixed number of codes."""
 
-    def __init__(self, n_glance: int, n_rest: int) -> None:
+    def __init__(self, n_coarse: int, n_rest: int) -> None:
         self.used = self.holes = 0
-        self.people = np.full(ROWS, NOBODY, np.int64)
-        # Not touched before they are used: an empty segment takes no memory.
-        self.coarse_scan = empty_blocks(ROWS, n_glance)
-        self.rest = np.empty((ROWS, n_rest), np.uint64)
+        self.people = np.full(CODES_PER_SEGMENT, NOBODY, np.int64)
+        # Not written before it is used: an empty segment takes no memory.
+        self.coarse = empty_blocks(CODES_PER_SEGMENT, n_coarse)
+        self.rest = np.empty((CODES_PER_SEGMENT, n_rest), np.uint64)
 
-    def add(self, people: Ints, coarse_scan: Array, rest: Array) -> int:
-        """Put in as many as there is room for; return how many."""
-        count = min(len(people), ROWS - self.used)
+    def add(self, people: Ints, coarse: Array, rest: Array) -> int:
+        """Add as many codes as there is room for; return how many."""
+        count = min(len(people), CODES_PER_SEGMENT - self.used)
         rows = np.arange(self.used, self.used + count)
-        self.people[rows], self.rest[rows], self.coarse_scan[lanes_of(rows)] = (
-            people[:count],
-            rest[:count],
-            coarse_scan[:count],
-        )
+        self.people[rows] = people[:count]
+        self.coarse[lanes_of(rows)] = coarse[:count]
+        self.rest[rows] = rest[:count]
         self.used += count
         return count
 
     def remove(self, people: Ints) -> int:
         rows = np.flatnonzero(np.isin(self.people[: self.used], people))
         self.people[rows] = NOBODY
-        # What is forgotten does not stay in memory either.
-        self.coarse_scan[lanes_of(rows)] = self.rest[rows] = 0
+        # Removed codes do not stay in memory either.
+        self.coarse[lanes_of(rows)] = self.rest[rows] = 0
         self.holes += len(rows)
         return len(rows)
 
-    def held(self) -> tuple[Ints, Array, Array]:
-        """Return whose codes there are, and both parts of them."""
+    def contents(self) -> tuple[Ints, Array, Array]:
+        """Return the people, and both parts of their codes."""
         rows = np.flatnonzero(self.people[: self.used] != NOBODY)
-        return self.people[rows], self.coarse_scan[lanes_of(rows)], self.rest[rows]
+        return self.people[rows], self.coarse[lanes_of(rows)], self.rest[rows]
 
-    def glance_at(self, asked: Array) -> tuple[Counts, Ints]:
-        apart, counts = hamming_distances(self.coarse_scan, asked, self.used)
+    def coarse_scan(self, probe: Array) -> tuple[Counts, Ints]:
+        distances, counts = hamming_distances(self.coarse, probe, self.used)
         if self.holes:
-            nobody = self.people[: self.used] == NOBODY
-            counts -= np.bincount(apart[nobody], minlength=len(counts))
-            apart[nobody] = FARTHEST
-        return apart, counts
+            removed = self.people[: self.used] == NOBODY
+            counts -= np.bincount(distances[removed], minlength=len(counts))
+            distances[removed] = MAX_DISTANCE
+        return distances, counts
 
-    def prefilter(self, asked: Array, seen: Counts, limit: int) -> Left:
-        return Left(*refined_distances(self.rest, asked, seen, limit))
-
-    def rerank(self, asked: Array, left: Left, limit: int) -> Found:
-        rows = left.rows[left.apart <= limit]
-        return Found(self.people[rows], least_distances(self.coarse_scan, self.rest, rows, asked))
+    def rerank(self, probe: Array, prefiltered: Prefiltered, limit: int) -> Neighbors:
+        rows = prefiltered.rows[prefiltered.distances <= limit]
+        return Neighbors(self.people[rows], least_distances(self.coarse, self.rest, rows, probe))
 
 
 class HammingIndex:
@@ -118,12 +114,12 @@ class HammingIndex:
     Parameters
     ----------
     n_first : int
-        Words of a code that are looked at first: see :class:`lightproof.matching.binary_codes.BinaryEncoder`.
+        Words of a code that come first: see :class:`lightproof.matching.binary_codes.BinaryEncoder`.
 
     Attributes
     ----------
     n_people : int
-        How many people have codes.
+        Number of people with codes.
     """
 
     def __init__(self, n_first: int) -> None:
@@ -133,141 +129,133 @@ class HammingIndex:
         self.n_people = 0
 
     def __len__(self) -> int:
-        """How many codes there are."""
+        """Return the number of codes."""
         return sum(segment.used for segment in self._segments) - self._holes
 
     def add(self, people: Sequence[int] | Ints, codes: Array) -> None:
         """Add codes, (n, words), and whose they are; a person may have several."""
-        self._add(np.asarray(people, np.int64), *spread(codes, self._n_first))
+        self._add(np.asarray(people, np.int64), *split_codes(codes, self._n_first))
 
-    def _add(self, people: Ints, coarse_scan: Array, rest: Array) -> None:
-        self.n_people += len(np.unique(people)) - self._present(people)
+    def _add(self, people: Ints, coarse: Array, rest: Array) -> None:
+        self.n_people += len(np.unique(people)) - self._count_present(people)
         while len(people):
-            if not self._segments or self._segments[-1].used == ROWS:
-                self._segments.append(_Segment(coarse_scan.shape[1], rest.shape[1]))
-            count = self._segments[-1].add(people, coarse_scan, rest)
-            people, coarse_scan, rest = people[count:], coarse_scan[count:], rest[count:]
+            if not self._segments or self._segments[-1].used == CODES_PER_SEGMENT:
+                self._segments.append(_Segment(coarse.shape[1], rest.shape[1]))
+            count = self._segments[-1].add(people, coarse, rest)
+            people, coarse, rest = people[count:], coarse[count:], rest[count:]
 
     def remove(self, people: Iterable[int]) -> None:
-        """Remove all codes of some people; of those who are not there nothing happens."""
-        wanted = np.fromiter(people, np.int64)
-        if len(wanted):
-            self.n_people -= self._present(wanted)
-            self._holes += sum(segment.remove(wanted) for segment in self._segments)
-            if self._holes > max(ROWS, len(self)):
+        """Remove all codes of some people; those who have none are skipped."""
+        numbers = np.fromiter(people, np.int64)
+        if len(numbers):
+            self.n_people -= self._count_present(numbers)
+            self._holes += sum(segment.remove(numbers) for segment in self._segments)
+            if self._holes > max(CODES_PER_SEGMENT, len(self)):
                 self._close_holes()
 
-    def _present(self, people: Ints) -> int:
-        """How many of some people have codes here."""
-        found = [segment.people[np.isin(segment.people, people)] for segment in self._segments]
-        return len(np.unique(np.concatenate(found))) if found else 0
+    def _count_present(self, people: Ints) -> int:
+        """Count how many of some people have codes here."""
+        present = [segment.people[np.isin(segment.people, people)] for segment in self._segments]
+        return len(np.unique(np.concatenate(present))) if present else 0
 
     def _close_holes(self) -> None:
-        """Lay the codes out anew when half of the room holds nobody."""
+        """Add all codes anew once half of the rows are empty."""
         old, self._segments, self._holes, self.n_people = self._segments, [], 0, 0
         while old:
-            self._add(*old.pop(0).held())
+            self._add(*old.pop(0).contents())
 
-    def search(self, asked: Array, most: int = CANDIDATES) -> Found:
-        """Find the people whose codes are nearest to a photo.
+    def search(self, probe: Array, n_people: int = MAX_CANDIDATES) -> Neighbors:
+        """Find the people whose codes are nearest to a probe.
 
         Parameters
         ----------
-        asked : ndarray of shape (moves, words)
-            Codes of one photo as it lies and after its moves.
-        most : int
+        probe : ndarray of shape (n_warps, words)
+            Codes of one photo as it lies and after its warps.
+        n_people : int
             People to find.
-
-        Returns
-        -------
-        Found
         """
-        counts, seen = self.coarse_scan(asked[0])
-        counts, left = self.prefilter(asked[0], seen, scan_limit(counts))
-        return self.rerank(asked, left, prefilter_limit(counts, len(self)), most)
+        counts, scanned = self.coarse_scan(probe[0])
+        counts, prefiltered = self.prefilter(probe[0], scanned, scan_limit(counts))
+        return self.rerank(probe, prefiltered, prefilter_limit(counts, len(self)), n_people)
 
-    def coarse_scan(self, asked: Array) -> tuple[Ints, list[Counts]]:
-        """How many codes differ in so many bits of the glance, (bits + 1,), and in how many each code does."""
-        part, _ = spread(asked, self._n_first)
-        seen = in_threads(lambda segment: segment.glance_at(part), self._segments)
-        nothing = np.zeros(WORD * len(part) + 1, np.int64)
-        return np.sum([nothing, *(counts for _, counts in seen)], axis=0), [apart for apart, _ in seen]
+    def coarse_scan(self, probe: Array) -> tuple[Ints, list[Counts]]:
+        """Count the codes at each coarse distance, (bits + 1,), and return the coarse distances by segment."""
+        coarse, _ = split_codes(probe, self._n_first)
+        scanned = in_threads(lambda segment: segment.coarse_scan(coarse), self._segments)
+        zeros = np.zeros(BITS_PER_WORD * len(coarse) + 1, np.int64)
+        return np.sum([zeros, *(counts for _, counts in scanned)], axis=0), [distances for distances, _ in scanned]
 
-    def prefilter(self, asked: Array, seen: Sequence[Counts], limit: int) -> tuple[Ints, list[Left]]:
-        """Look at the codes that a glance found to differ in no more bits than a limit.
+    def prefilter(self, probe: Array, scanned: Sequence[Counts], limit: int) -> tuple[Ints, list[Prefiltered]]:
+        """Count more bits of the codes whose coarse distance does not exceed a limit.
 
         Returns
         -------
         counts : ndarray of shape (bits + 1,)
-            How many of them differ in so many bits of the first look.
-        left : list of Left
+            How many codes are at each distance.
+        prefiltered : list of Prefiltered
+            By segment.
         """
-        coarse_scan, rest = spread(asked, self._n_first)
-        part = rest[: len(coarse_scan)]
-        pieces = zip(self._segments, seen, strict=True)
-        left = in_threads(lambda piece: piece[0].prefilter(part, piece[1], limit), pieces)
-        apart = np.concatenate([np.zeros(0, np.uint16), *(each.apart for each in left)])
-        return np.bincount(apart, minlength=2 * WORD * len(part) + 1), left
+        coarse, rest = split_codes(probe, self._n_first)
+        words = rest[: len(coarse)]
+        pieces = zip(self._segments, scanned, strict=True)
+        prefiltered = in_threads(
+            lambda piece: Prefiltered(*refined_distances(piece[0].rest, words, piece[1], limit)), pieces
+        )
+        distances = np.concatenate([np.zeros(0, np.uint16), *(each.distances for each in prefiltered)])
+        return np.bincount(distances, minlength=2 * BITS_PER_WORD * len(words) + 1), prefiltered
 
-    def rerank(self, asked: Array, left: Sequence[Left], limit: int, most: int) -> Found:
-        """Find the nearest among those that a first look found to differ in no more bits than a limit."""
-        views = np.concatenate(spread(asked, self._n_first), axis=-1)
-        pieces = zip(self._segments, left, strict=True)
-        found = in_threads(lambda piece: piece[0].rerank(views, piece[1], limit), pieces)
-        return nearest(together(found), most)
+    def rerank(self, probe: Array, prefiltered: Sequence[Prefiltered], limit: int, n_people: int) -> Neighbors:
+        """Find the nearest people among the codes whose prefiltered distance does not exceed a limit."""
+        warps = np.concatenate(split_codes(probe, self._n_first), axis=-1)
+        pieces = zip(self._segments, prefiltered, strict=True)
+        return nearest(merged(in_threads(lambda piece: piece[0].rerank(warps, piece[1], limit), pieces)), n_people)
 
 
 def scan_limit(counts: Ints) -> int:
-    """How many bits of the glance a code may differ in to be looked at, (bits + 1,) counts of all codes."""
-    return _limit(counts, GLANCED * _enough(int(counts.sum())))
+    """Return the coarse distance up to which codes are prefiltered, given (bits + 1,) counts of all codes."""
+    return _limit(counts, PREFILTERED_PER_RERANKED * _n_reranked(int(counts.sum())))
 
 
 def prefilter_limit(counts: Ints, n_codes: int) -> int:
-    """How many bits of the first look a code may differ in to be looked at again.
+    """Return the prefiltered distance up to which codes are reranked.
 
     Parameters
     ----------
     counts : ndarray of shape (bits + 1,)
-        Of the codes that were looked at.
+        Of the codes that were prefiltered.
     n_codes : int
-        How many there are in all.
+        Number of all codes.
     """
-    return _limit(counts, _enough(n_codes))
+    return _limit(counts, _n_reranked(n_codes))
 
 
-def _enough(n_codes: int) -> int:
-    """How many of so many codes are looked at a second time."""
-    return max(FEWEST, n_codes // SHARE)
+def _n_reranked(n_codes: int) -> int:
+    return max(MIN_RERANKED, n_codes // CODES_PER_RERANKED)
 
 
-def _limit(counts: Ints, enough: int) -> int:
-    """In how many bits the nearest so many differ at most."""
-    return int(np.searchsorted(np.cumsum(counts), min(enough, int(counts.sum()))))
+def _limit(counts: Ints, n_codes: int) -> int:
+    """Return the distance that the nearest ``n_codes`` codes do not exceed."""
+    return int(np.searchsorted(np.cumsum(counts), min(n_codes, int(counts.sum()))))
 
 
-def together(found: Sequence[Found]) -> Found:
+def merged(neighbors: Sequence[Neighbors]) -> Neighbors:
     """Put what was found in several places together."""
-    people, apart = [np.zeros(0, np.int64)], [np.zeros(0, np.uint16)]
-    return Found(
-        np.concatenate([*people, *(one.people for one in found)]),
-        np.concatenate([*apart, *(one.apart for one in found)]),
+    people, distances = [np.zeros(0, np.int64)], [np.zeros(0, np.uint16)]
+    return Neighbors(
+        np.concatenate([*people, *(each.people for each in neighbors)]),
+        np.concatenate([*distances, *(each.distances for each in neighbors)]),
     )
 
 
-def nearest(found: Found, most: int) -> Found:
+def nearest(neighbors: Neighbors, n_people: int) -> Neighbors:
     """Keep the nearest code of each person, and the nearest people."""
-    found = _near_enough(found, most)
-    order = np.lexsort((found.people, found.apart))
-    _, firsts = np.unique(found.people[order], return_index=True)
-    kept = order[np.sort(firsts)[:most]]
-    return Found(found.people[kept], found.apart[kept])
-
-
-def _near_enough(found: Found, most: int) -> Found:
-    """Leave out codes that cannot be among the nearest of so many people, without sorting them."""
-    few = 4 * most
-    if len(found.apart) <= few:
-        return found
-    rows = np.flatnonzero(found.apart <= np.partition(found.apart, few)[few])
-    enough = len(np.unique(found.people[rows])) >= most
-    return Found(found.people[rows], found.apart[rows]) if enough else found
+    people, distances = neighbors
+    n_rows = 4 * n_people
+    if len(distances) > n_rows:  # most rows can be dropped without sorting them
+        rows = np.flatnonzero(distances <= np.partition(distances, n_rows)[n_rows])
+        if len(np.unique(people[rows])) >= n_people:
+            people, distances = people[rows], distances[rows]
+    order = np.lexsort((people, distances))
+    _, firsts = np.unique(people[order], return_index=True)
+    kept = order[np.sort(firsts)[:n_people]]
+    return Neighbors(people[kept], distances[kept])

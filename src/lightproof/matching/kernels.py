@@ -1,12 +1,12 @@
-r"""How close patches of photos are to people, and what that says: the loops behind every answer of a gallery.
+r"""Closeness and scores of patches: the loops behind every answer of a gallery.
 
-Templates are whole numbers, and a question compares nine views of a photo with hundreds of people in hundreds of
-patches. So people are laid side by side, :data:`LANES` of them in a block, and each step of the arithmetic is taken for
-a block at once. What comes out for a person does not depend on who else is in the block, nor on where, nor on how many
-blocks there are: the same numbers to the last bit on one machine or on many.
+A question compares nine warps of a photo with hundreds of templates of whole numbers, in hundreds of patches. So people
+are laid side by side, :data:`LANES` of them in a block, and each step of the arithmetic is done for a block at once.
+The result for a person does not depend on who else is in the block, nor on where, nor on how many blocks there are: it
+is the same to the last bit on one machine or on many.
 
-Exponential and logarithm are sums of products written out, right to a few millionths: a loop that calls the
-library's own cannot be taken many at a time.
+Exponential and logarithm are polynomials, right to a few millionths: the compiler cannot vectorize a loop that calls
+the library's own.
 """
 
 from __future__ import annotations
@@ -24,14 +24,14 @@ from lightproof.types import Array, Floats, Ints
 LANES: Final = 64
 """People side by side in a block."""
 
-STEP: Final = 2
-"""Numbers of a patch that are multiplied in one go; vectors are filled up with 0 to a multiple of it."""
+NUMBERS_PER_STEP: Final = 2
+"""Numbers of a patch that are multiplied at once; vectors are filled up with 0 to a multiple of it."""
 
-ROWS: Final = 3
-"""Patches that are compared in one go: what is read of the people serves all of them."""
+PATCHES_PER_PASS: Final = 3
+"""Patches that are compared at once: each template is read once for all of them."""
 
 FLOOR: Final = 0.2
-"""Added to the quotient of two closenesses: a patch that matches nobody must not outweigh all others."""
+"""Added to the quotient of two closenesses, so that a patch that matches nobody does not outweigh all others."""
 
 # exp(x) = (1 + y + ... + y^6 / 6!)^32 with y = x / 32, which is small enough here.
 _PART: Final = np.float32(-SHARPNESS / 32)
@@ -60,7 +60,7 @@ class Blocks:
     codes : list of ndarray of shape (K, r, D filled up, LANES), int8
         Of each block.
     scales : list of ndarray of shape (K, r, LANES), float32
-        What makes unit vectors of them.
+        Factors that make unit vectors of them.
     places : ndarray of shape (C,)
         The lane of each person, counted through all blocks; lanes may be empty.
     """
@@ -69,39 +69,19 @@ class Blocks:
     scales: list[Floats]
     places: Ints
 
-    @property
-    def n_people(self) -> int:
-        """How many people there are."""
-        return len(self.places)
-
-    @property
-    def is_in_order(self) -> bool:
-        """Whether everybody's place is that in the list."""
-        return bool(np.array_equal(self.places, np.arange(len(self.places))))
-
 
 def lay_out(own: Array) -> Blocks:
-    """Lay directions in whole numbers side by side.
-
-    Parameters
-    ----------
-    own : ndarray of shape (C, K, r, D), int8
-        Of everybody; 0 where a person has fewer directions.
-
-    Returns
-    -------
-    Blocks
-    """
+    """Lay directions side by side, (C, K, r, D), int8; they are 0 where a person has fewer."""
     C, K, r, D = own.shape
     blocks = -(-C // LANES)
-    codes = np.zeros((blocks, K, r, -(-D // STEP) * STEP, LANES), np.int8)
+    codes = np.zeros((blocks, K, r, -(-D // NUMBERS_PER_STEP) * NUMBERS_PER_STEP, LANES), np.int8)
     scales = np.zeros((blocks, K, r, LANES), np.float32)
     _lay_out(own, codes, scales)
     return Blocks(list(codes), list(scales), np.arange(C))
 
 
 def side_by_side(parts: Sequence[Blocks]) -> Blocks:
-    """Put people who are laid out already beside others; nobody is moved within a block."""
+    """Append blocks to others; nothing is moved within a block."""
     starts = np.cumsum([0, *(LANES * len(part.codes) for part in parts[:-1])])
     return Blocks(
         [codes for part in parts for codes in part.codes],
@@ -111,19 +91,16 @@ def side_by_side(parts: Sequence[Blocks]) -> Blocks:
 
 
 def unit_vectors(vectors: Floats) -> Floats:
-    """Bring the vectors of patches to length 1, patches first, (n, K, D) -> (K, n, D filled up); 0 stays 0.
-
-    float32 in any case: the templates tell no more.
-    """
+    """Bring the vectors of patches to length 1, patches first, (n, K, D) -> (K, n, D filled up), float32; 0 stays 0."""
     n, K, D = vectors.shape
-    units = np.zeros((K, n, -(-D // STEP) * STEP), np.float32)
+    units = np.zeros((K, n, -(-D // NUMBERS_PER_STEP) * NUMBERS_PER_STEP), np.float32)
     length = np.sqrt(np.vecdot(vectors, vectors))[..., None]
     units[:, :, :D] = np.divide(vectors, length, out=np.zeros_like(vectors), where=length > 0).swapaxes(0, 1)
     return units
 
 
 def closeness(units: Floats, people: Blocks) -> Floats:
-    r"""How close each patch of some photos is to each person: :math:`e^{-6 s}`, s the sine of the angle to the span.
+    r"""Closeness of each patch of photos to each person: :math:`e^{-6 s}`, s the sine of the angle to the span.
 
     Parameters
     ----------
@@ -135,63 +112,62 @@ def closeness(units: Floats, people: Blocks) -> Floats:
     -------
     ndarray of shape (K, n, C), float32
     """
-    return _of_people(_measured(units, people), people)
+    return _of_people(_closeness_of_lanes(units, people), people)
 
 
 def cohort_scores(units: Floats, cohort: Blocks, weights: Floats) -> tuple[Floats, Floats]:
-    """Find how close just anybody is to each patch, and what the patches then say for each of them.
+    """Compute the mean closeness of each patch to the cohort, and the scores against each of its people.
 
     Parameters
     ----------
     units : ndarray of shape (K, n, D filled up)
     cohort : Blocks
-        People who stand for anybody.
     weights : ndarray of shape (K, C)
 
     Returns
     -------
-    usual : ndarray of shape (K, n), float32
-        The mean of :func:`closeness`.
-    evidence : ndarray of shape (n, C), float32
-        As :func:`summed_scores` has it.
+    mean : ndarray of shape (K, n), float32
+        Of :func:`closeness`.
+    scores : ndarray of shape (n, C), float32
+        As in :func:`summed_scores`.
     """
-    close = _measured(units, cohort)
-    usual = np.asarray(_of_people(close, cohort).mean(axis=2))
-    share, own = _share(usual), _in_lanes(weights, cohort)
-    said = np.zeros((len(close), 2, units.shape[1], LANES), np.float32)
-    for near, weight, out in zip(close, own, said, strict=True):
-        _sum_up_measured(near, share, weight, out)
-    return usual, _of_people(said, cohort)[0]
+    close = _closeness_of_lanes(units, cohort)
+    mean = np.asarray(_of_people(close, cohort).mean(axis=2))
+    inverse = (1 / mean).astype(np.float32)
+    sums = np.zeros((len(close), 2, units.shape[1], LANES), np.float32)
+    for block, weight, out in zip(close, _in_lanes(weights, cohort), sums, strict=True):
+        _sum_up_measured(block, inverse, weight, out)
+    return mean, _of_people(sums, cohort)[0]
 
 
-def summed_scores(units: Floats, people: Blocks, usual: Floats, weights: Floats) -> tuple[Floats, Floats]:
-    """Sum up over the patches what they say for each person.
+def summed_scores(units: Floats, people: Blocks, cohort_mean: Floats, weights: Floats) -> tuple[Floats, Floats]:
+    """Sum the scores of the patches for each person.
 
     Parameters
     ----------
     units : ndarray of shape (K, n, D filled up)
     people : Blocks
-    usual : ndarray of shape (K, n)
-        How close just anybody is to each patch.
+    cohort_mean : ndarray of shape (K, n)
+        Mean closeness of each patch to the cohort.
     weights : ndarray of shape (K, C)
 
     Returns
     -------
-    evidence : ndarray of shape (n, C), float32
-        Of the logarithm of (closeness over the usual one, plus the floor), weighed.
+    scores : ndarray of shape (n, C), float32
+        Weighted sum of the logarithms of (closeness over its cohort mean, plus the floor).
     closeness : ndarray of shape (n, C), float32
-        Weighed.
+        Weighted sum.
     """
-    share, own = _share(usual), _in_lanes(weights, people)
-    said = np.zeros((len(own), 2, units.shape[1], LANES), np.float32)
-    for codes, scales, weight, out in zip(people.codes, people.scales, own, said, strict=True):
-        _sum_up(units, codes, scales, share, weight, out)
-    evidence, close = _of_people(said, people)
-    return evidence, close
+    inverse, lanes = (1 / cohort_mean).astype(np.float32), _in_lanes(weights, people)
+    sums = np.zeros((len(lanes), 2, units.shape[1], LANES), np.float32)
+    for codes, scales, weight, out in zip(people.codes, people.scales, lanes, sums, strict=True):
+        _sum_up(units, codes, scales, inverse, weight, out)
+    scores, close = _of_people(sums, people)
+    return scores, close
 
 
-def _measured(units: Floats, people: Blocks) -> Floats:
-    """Return the closenesses of all lanes, shape (blocks, K, n, LANES)."""
+def _closeness_of_lanes(units: Floats, people: Blocks) -> Floats:
+    """Return the closeness to all lanes, shape (blocks, K, n, LANES)."""
     K, n, _ = units.shape
     close = np.zeros((len(people.codes), K, n, LANES), np.float32)
     for codes, scales, out in zip(people.codes, people.scales, close, strict=True):
@@ -199,12 +175,8 @@ def _measured(units: Floats, people: Blocks) -> Floats:
     return close
 
 
-def _share(usual: Floats) -> Floats:
-    return (1 / usual).astype(np.float32)
-
-
 def _in_lanes(weights: Floats, people: Blocks) -> Floats:
-    """Lay what each patch of each person counts, (K, C), beside their directions: (blocks, K, LANES)."""
+    """Lay the weights of the patches of each person, (K, C), out like their directions: (blocks, K, LANES)."""
     lanes = np.zeros((len(weights), len(people.codes) * LANES), np.float32)
     lanes[:, people.places] = weights
     return np.ascontiguousarray(lanes.reshape(len(weights), -1, LANES).swapaxes(0, 1))
@@ -213,8 +185,9 @@ def _in_lanes(weights: Floats, people: Blocks) -> Floats:
 def _of_people(lanes: Floats, people: Blocks) -> Floats:
     """Pick the people out of the lanes, (blocks, a, n, LANES) -> (a, n, C)."""
     blocks, a, n, _ = lanes.shape
-    if blocks == 1 and people.is_in_order:
-        return lanes[0, :, :, : people.n_people]
+    n_people = len(people.places)
+    if blocks == 1 and np.array_equal(people.places, np.arange(n_people)):
+        return lanes[0, :, :, :n_people]
     return np.ascontiguousarray(lanes.transpose(1, 2, 0, 3).reshape(a, n, blocks * LANES)[:, :, people.places])
 
 
@@ -251,9 +224,9 @@ def _decode(codes: Array, scales: Floats, directions: Floats) -> None:
 
 @written_out
 def _compare(units: Floats, first: int, directions: Floats, sums: Floats, close: Floats) -> None:
-    """Put the closeness of :data:`ROWS` patches of (n, D) to everybody in a block, (r, D, LANES), into ``close``.
+    """Put the closeness of a few patches of (n, D) to everybody in a block, (r, D, LANES), into ``close``.
 
-    Where fewer are left, the last of them comes again.
+    These are :data:`PATCHES_PER_PASS` patches from ``first`` on; if fewer are left, the last one is repeated.
     """
     last = len(units) - 1
     one, two, three = units[first], units[min(first + 1, last)], units[min(first + 2, last)]
@@ -268,7 +241,7 @@ def _compare(units: Floats, first: int, directions: Floats, sums: Floats, close:
             u[lane] = _ZERO
             v[lane] = _ZERO
             w[lane] = _ZERO
-        for d in range(0, directions.shape[1], STEP):
+        for d in range(0, directions.shape[1], NUMBERS_PER_STEP):
             a, b = directions[r, d], directions[r, d + 1]
             u1, v1, w1, u2, v2, w2 = one[d], two[d], three[d], one[d + 1], two[d + 1], three[d + 1]
             for lane in range(LANES):
@@ -279,7 +252,7 @@ def _compare(units: Floats, first: int, directions: Floats, sums: Floats, close:
             x[lane] += u[lane] * u[lane]
             y[lane] += v[lane] * v[lane]
             z[lane] += w[lane] * w[lane]
-    for row in range(ROWS):
+    for row in range(PATCHES_PER_PASS):
         near = close[row]
         for lane in range(LANES):
             t = np.sqrt(max(_ONE - near[lane], _ZERO)) * _PART
@@ -293,7 +266,7 @@ def _compare(units: Floats, first: int, directions: Floats, sums: Floats, close:
 
 @written_out
 def _logarithms(bits: Array, mantissas: Floats, mantissa_bits: Array, powers: Floats, out: Floats) -> None:
-    """Put the natural logarithms of positive numbers, (LANES,), into ``out``; given are the bits of the numbers."""
+    """Put the natural logarithms of positive numbers, (LANES,), given as their bits, into ``out``."""
     for lane in range(LANES):
         # The power of 2 that brings the number nearest to 1; what is left is the mantissa.
         power = (bits[lane] - _ROOT_BITS) & _POWER_BITS
@@ -312,49 +285,49 @@ def _measure(units: Floats, codes: Array, scales: Floats, out: Floats) -> None:
     """Put the closeness of every patch to a block of people into ``out``, (K, n, LANES)."""
     K, n, D = units.shape
     directions = np.empty((codes.shape[1], D, LANES), np.float32)
-    sums, close = np.empty((ROWS, LANES), np.float32), np.empty((ROWS, LANES), np.float32)
+    sums, close = np.empty((PATCHES_PER_PASS, LANES), np.float32), np.empty((PATCHES_PER_PASS, LANES), np.float32)
     for k in range(K):
         _decode(codes[k], scales[k], directions)
-        for first in range(0, n, ROWS):
+        for first in range(0, n, PATCHES_PER_PASS):
             _compare(units[k], first, directions, sums, close)
-            for i in range(first, min(first + ROWS, n)):
+            for i in range(first, min(first + PATCHES_PER_PASS, n)):
                 out[k, i] = close[i - first]
 
 
 @written_out
-def _add(close: Floats, more: Any, weight: Floats, room: Floats, bits: Array, evidence: Floats, closer: Floats) -> None:
-    """Add what one patch says for a block of people, and how close they are, (LANES,); ``bits`` are those of room."""
+def _add(close: Floats, inverse: Any, weight: Floats, room: Floats, bits: Array, scores: Floats, sums: Floats) -> None:
+    """Add the scores of one patch for a block of people, and its closeness, (LANES,); ``bits`` are those of room."""
     values, mantissas, powers, logarithms = room[0], room[1], room[2], room[3]
     for lane in range(LANES):
-        values[lane] = close[lane] * more + _FLOOR
+        values[lane] = close[lane] * inverse + _FLOOR
     _logarithms(bits[0], mantissas, bits[1], powers, logarithms)
     for lane in range(LANES):
-        evidence[lane] += logarithms[lane] * weight[lane]
-        closer[lane] += close[lane] * weight[lane]
+        scores[lane] += logarithms[lane] * weight[lane]
+        sums[lane] += close[lane] * weight[lane]
 
 
 @compiled
-def _sum_up(units: Floats, codes: Array, scales: Floats, share: Floats, weights: Floats, said: Floats) -> None:
-    """Add what all patches say for a block of people, and how close they are, to ``said``, (2, n, LANES)."""
+def _sum_up(units: Floats, codes: Array, scales: Floats, inverse: Floats, weights: Floats, out: Floats) -> None:
+    """Add the scores of all patches for a block of people, and their closeness, to ``out``, (2, n, LANES)."""
     K, n, D = units.shape
     directions = np.empty((codes.shape[1], D, LANES), np.float32)
-    sums, close = np.empty((ROWS, LANES), np.float32), np.empty((ROWS, LANES), np.float32)
+    sums, close = np.empty((PATCHES_PER_PASS, LANES), np.float32), np.empty((PATCHES_PER_PASS, LANES), np.float32)
     room = np.empty((4, LANES), np.float32)
     bits = room.view(np.int32)
     for k in range(K):
         _decode(codes[k], scales[k], directions)
-        for first in range(0, n, ROWS):
+        for first in range(0, n, PATCHES_PER_PASS):
             _compare(units[k], first, directions, sums, close)
-            for i in range(first, min(first + ROWS, n)):
-                _add(close[i - first], share[k, i], weights[k], room, bits, said[0, i], said[1, i])
+            for i in range(first, min(first + PATCHES_PER_PASS, n)):
+                _add(close[i - first], inverse[k, i], weights[k], room, bits, out[0, i], out[1, i])
 
 
 @compiled
-def _sum_up_measured(close: Floats, share: Floats, weights: Floats, said: Floats) -> None:
-    """Do the same with closenesses, (K, n, LANES), that are known."""
+def _sum_up_measured(close: Floats, inverse: Floats, weights: Floats, out: Floats) -> None:
+    """Do the same with closenesses, (K, n, LANES), that are given."""
     K, n, _ = close.shape
     room = np.empty((4, LANES), np.float32)
     bits = room.view(np.int32)
     for k in range(K):
         for i in range(n):
-            _add(close[k, i], share[k, i], weights[k], room, bits, said[0, i], said[1, i])
+            _add(close[k, i], inverse[k, i], weights[k], room, bits, out[0, i], out[1, i])

@@ -56,10 +56,10 @@ def test_the_answers_are_those_of_one_machine_to_the_last_bit(place, photos, alo
     monkeypatch.setattr(shortlist, "SMALL", small)
     # Fewer than there are: otherwise everybody would be compared with.
     for room in (shortlist, distributed):
-        monkeypatch.setattr(room, "CANDIDATES", 100)
+        monkeypatch.setattr(room, "MAX_CANDIDATES", 100)
     # No look lets everybody pass.
-    monkeypatch.setattr(hamming_index, "FEWEST", 60)
-    monkeypatch.setattr(hamming_index, "GLANCED", 2)
+    monkeypatch.setattr(hamming_index, "MIN_RERANKED", 60)
+    monkeypatch.setattr(hamming_index, "PREFILTERED_PER_RERANKED", 2)
     told = list(identify_files(place, photos, address, cropped=True))
     assert [one.photo for one in told] == [str(photo) for photo in photos]
     assert [one.answer for one in told[:-2]] == alone()
