@@ -25,7 +25,7 @@ from lightproof.datasets.protocols import Split
 from lightproof.experiments.measure import measure, take_pictures
 from lightproof.experiments.plan import YALE_EVEN, YALE_ODD
 from lightproof.method.presets import PRESETS
-from lightproof.method.rcdt import SPANNED
+from lightproof.method.rcdt import SPANNED_DEFORMATIONS
 from lightproof.types import Array, Floats
 
 PEOPLE: Final = {"odd": YALE_ODD[::4], "even": YALE_EVEN[::4]}
@@ -104,7 +104,7 @@ def _beside() -> Iterator[Trial]:
         *((f"weights: {name}", {"aggregate": name}) for name in trials.WEIGHTED),
         *(
             (f"deformations: {name}, 4 components", {"deformations": name, "components": 4})
-            for name in SPANNED
+            for name in SPANNED_DEFORMATIONS
             if name != "none"
         ),
     ]

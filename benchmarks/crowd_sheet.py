@@ -16,13 +16,13 @@ from scipy.ndimage import map_coordinates
 
 import lightproof.datasets.crowd
 from lightproof.datasets.crowd.sheet import (
+    CELL_SIDE,
     COLUMNS,
     COMPONENTS,
-    CELL_SIDE,
     FIELDS,
-    MEAN_STEPS,
     HEIGHT,
     LANDMARK_ROWS,
+    MEAN_STEPS,
     PIXELS,
     RELIEF,
     STEPS,

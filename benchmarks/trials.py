@@ -9,7 +9,7 @@ from scipy import ndimage
 
 from lightproof import FaceRecognizer
 from lightproof.method.aggregate import AGGREGATES, RELATIVE
-from lightproof.method.illumination import LIGHTS, ROWS_OF_A_PIXEL, tan_triggs
+from lightproof.method.illumination import LIGHTS, ROWS_PER_PIXEL_OF_BLUR, tan_triggs
 from lightproof.method.warps import COPIES
 from lightproof.types import Floats
 
@@ -36,7 +36,7 @@ def local_contrast(images: Floats) -> Floats:
 
 def _blurred(images: Floats, pixels: float) -> Floats:
     """Blur by so many pixels of a picture of 96 rows."""
-    sigma = pixels * images.shape[-2] / ROWS_OF_A_PIXEL
+    sigma = pixels * images.shape[-2] / ROWS_PER_PIXEL_OF_BLUR
     blurred: Floats = ndimage.gaussian_filter(images, sigma, mode="nearest", axes=(-2, -1))
     return blurred
 
@@ -71,8 +71,8 @@ SUMS: Final = {
 def enter() -> None:
     """Make the trials known by name."""
     LIGHTS["self-quotient"], LIGHTS["local-contrast"] = self_quotient, local_contrast
-    LIGHTS["tan-triggs-half"] = lambda images: tan_triggs(images, images.shape[-2] / ROWS_OF_A_PIXEL / 2)
-    LIGHTS["tan-triggs-wide"] = lambda images: tan_triggs(images, images.shape[-2] / ROWS_OF_A_PIXEL * 1.5)
+    LIGHTS["tan-triggs-half"] = lambda images: tan_triggs(images, images.shape[-2] / ROWS_PER_PIXEL_OF_BLUR / 2)
+    LIGHTS["tan-triggs-wide"] = lambda images: tan_triggs(images, images.shape[-2] / ROWS_PER_PIXEL_OF_BLUR * 1.5)
     AGGREGATES.update(SUMS)
     RELATIVE.update(SUMS)
     turned = ((0, 0, 0.04, 0), (0, 0, -0.04, 0), (0, 0, 0, 0.04), (0, 0, 0, -0.04))

@@ -190,7 +190,7 @@ def test_the_surroundings_hold_the_features_of_every_patch_as_unit_vectors(searc
 
 def test_sines_of_the_search_are_the_relative_distances(searching, side):
     stack, extractor = searching._people.stack, searching._extractor
-    vectors = extractor.vectors_of(side.images[:3])
+    vectors = extractor.patch_vectors(side.images[:3])
     expected = relative_residuals(vectors, stack)
     bases = stack.take(np.arange(stack.n_people), stack.depth)
     for i in range(3):

@@ -169,7 +169,7 @@ def test_what_is_enrolled_together_is_what_is_enrolled_alone(faces, patches, def
 def test_copies_of_pictures_are_described_as_any_picture_with_the_patches_last(rng, patches):
     extractor = PatchRCDT(size=(32, 28), cell=6, overlap=3, **patches).fit(rng.random((1, 32, 28)))
     copied = rng.random((4, 5, 32, 28)).astype(np.float32)
-    found = extractor.samples(extractor.gradients(copied))
+    found = extractor.samples(extractor.gradients_(copied))
     assert found.shape == (4, 5, extractor.n_numbers, extractor.grid_.n_patches)
     for i, j in ((0, 0), (3, 4)):
         assert_allclose(found[i, j].T, extractor.describe(copied[i, j][None])[0], atol=1e-5)

@@ -48,12 +48,12 @@ def test_validation_draws_another_part_for_another_seed():
     assert not (training_part(labels, 0)[:7].all() and training_part(labels, 1)[:7].all())
 
 
-@pytest.mark.parametrize("way", ["fit", "enroll"])
-def test_validation_needs_two_people(frontal, config):
+@pytest.mark.parametrize("call", ["fit", "enroll"])
+def test_validation_needs_two_people(frontal, call):
     alone = frontal.images[frontal.labels == "person-00"]
     recognizer = FaceRecognizer("authors", components="validate")
     with pytest.raises(BadLabels, match=r"^y must be of 2 or more people for components='validate'; got 1\.$"):
-        recognizer.fit(alone, ["a", "a"]) if config == "fit" else recognizer.enroll("a", alone)
+        recognizer.fit(alone, ["a", "a"]) if call == "fit" else recognizer.enroll("a", alone)
 
 
 def test_validation_needs_two_photos_of_everybody(frontal):

@@ -50,7 +50,7 @@ def test_photos_joined_are_near_to_photos_spanned_together(preset, frontal, lit)
     photos = np.concatenate([frontal.images[:2], lit.images[:1]])
     joined = matcher.joined(matcher.templates(photos))
     copied = with_copies(matcher.extractor.unlit(photos), matcher.settings["copies"])
-    fields = matcher.extractor.gradients(copied)
+    fields = matcher.extractor.gradients_(copied)
     together = Template(
         tuple(
             People(*layout, {}).adding("", view.samples(fields).swapaxes(2, 3)).spans[""]
@@ -69,7 +69,7 @@ def test_a_photo_keeps_what_a_person_of_that_photo_and_its_copies_spans(preset, 
     matcher = Matcher(GALLERIES[preset])
     images = faces.images[: matcher.faces_per_block + 1]
     assert len(images) > matcher.faces_per_block
-    fields = matcher.extractor.gradients(with_copies(matcher.extractor.unlit(images), matcher.settings["copies"]))
+    fields = matcher.extractor.gradients_(with_copies(matcher.extractor.unlit(images), matcher.settings["copies"]))
     for i, template in enumerate(matcher.templates(images)):
         for view, layout, spans in zip(matcher.views, matcher.view_specs, template.spans, strict=True):
             vectors = view.samples(fields)[i : i + 1].swapaxes(2, 3)

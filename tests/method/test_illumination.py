@@ -9,7 +9,7 @@ from scipy import ndimage
 
 from lightproof import FaceRecognizer
 from lightproof.errors import BadImage
-from lightproof.method.illumination import LIGHTS, ROWS_OF_A_PIXEL, log, none, tan_triggs, tan_triggs_by_height
+from lightproof.method.illumination import LIGHTS, ROWS_PER_PIXEL_OF_BLUR, log, none, tan_triggs, tan_triggs_by_height
 
 
 def test_none_changes_nothing(rng):
@@ -118,7 +118,7 @@ def test_light_by_name_is_the_one_that_goes_by_the_height(rng):
 
 
 def test_tan_triggs_by_height_has_a_blur_of_one_pixel_at_96_rows(rng):
-    assert ROWS_OF_A_PIXEL == 96
+    assert ROWS_PER_PIXEL_OF_BLUR == 96
     image = rng.random((2, 96, 84))
     assert_array_equal(tan_triggs_by_height(image), tan_triggs(image))
     assert_array_equal(tan_triggs_by_height(image), tan_triggs(image, 1.0))

@@ -14,7 +14,7 @@ from lightproof import PRESETS, FaceRecognizer, PatchRCDT
 from lightproof.errors import BadParameter
 from lightproof.method.deformations import DEFORMATIONS
 from lightproof.method.gradients import GRADIENTS
-from lightproof.method.rcdt import SLIGHT, SPANNED
+from lightproof.method.rcdt import SPANNED_DEFORMATIONS, TANGENT_SIZE
 from lightproof.method.subspace_bank import length_weights
 from lightproof.method.subspaces import SharedSpan, span_photos
 from lightproof.method.transform import cosines, discrete_rcdt, flatten
@@ -388,16 +388,16 @@ def test_no_preset_spans_deformations(preset):
     assert PRESETS[preset]["deformations"] == "none"
 
 
-@pytest.mark.parametrize("names", SPANNED)
+@pytest.mark.parametrize("names", SPANNED_DEFORMATIONS)
 @pytest.mark.parametrize("kind", WHOLE)
 def test_deformations_put_one_vector_each_behind_photo_and_copies(one_photo, names, kind):
     recognizer = FaceRecognizer(deformations=names, **WHOLE[kind]).fit(one_photo.images, one_photo.labels)
     extractor = recognizer._extractor
     found = extractor.enrolled_vectors(one_photo.images, "cross", names)
-    assert found.shape[:2] == (len(one_photo), 1 + 4 + len(SPANNED[names]))
+    assert found.shape[:2] == (len(one_photo), 1 + 4 + len(SPANNED_DEFORMATIONS[names]))
     assert_allclose(found[:, 0], extractor.patch_vectors(one_photo.images), rtol=1e-10, atol=1e-12)
     assert_array_equal(found[:, :5], extractor.enrolled_vectors(one_photo.images, "cross", "none"))
-    assert recognizer._people.spans[recognizer.classes_[0]].coordinates.shape[1] == 1 + len(SPANNED[names])
+    assert recognizer._people.spans[recognizer.classes_[0]].coordinates.shape[1] == 1 + len(SPANNED_DEFORMATIONS[names])
 
 
 @pytest.mark.parametrize("name", DEFORMATIONS)
@@ -406,7 +406,7 @@ def test_a_tangent_is_how_the_features_begin_to_change(rng, name, kind):
     """Against the features of gradients that are deformed in earnest, a little; no two points are level in noise."""
     noise = rng.random((1, 96, 84))
     extractor = FaceRecognizer(**WHOLE[kind]).fit(noise, ["a"])._extractor
-    tangent = extractor.enrolled_vectors(noise, "none", name)[0, 1] / SLIGHT
+    tangent = extractor.enrolled_vectors(noise, "none", name)[0, 1] / TANGENT_SIZE
     picture, size = extractor.unlit(noise), 1e-7
     assert_allclose(deformed_features(extractor, picture, name, 0), extractor.describe(picture)[0], atol=1e-10)
     change = deformed_features(extractor, picture, name, size) - deformed_features(extractor, picture, name, 0)
@@ -426,9 +426,9 @@ def test_a_spanned_deformation_has_no_distance_to_the_first_order(one_photo, nam
     extractor = without._extractor
     features, tangent = extractor.enrolled_vectors(mine, "none", name)[0]
     for size in (0.01, 0.3):
-        probe = (features + size * tangent / SLIGHT)[None]
+        probe = (features + size * tangent / TANGENT_SIZE)[None]
         rest = without._people.distances(probe)[:, 0, 0]
-        assert np.median(rest) > 0.1 * size * np.median(np.linalg.norm(tangent / SLIGHT, axis=1)) / (
+        assert np.median(rest) > 0.1 * size * np.median(np.linalg.norm(tangent / TANGENT_SIZE, axis=1)) / (
             np.median(np.linalg.norm(features, axis=1)) if kind == "cosines" else 1
         )
         for spanning in (with_it, with_all):
@@ -436,7 +436,7 @@ def test_a_spanned_deformation_has_no_distance_to_the_first_order(one_photo, nam
         others = [other for other in DEFORMATIONS if other != name]
         for other in others:
             tangent_of_other = extractor.enrolled_vectors(mine, "none", other)[0, 1]
-            probe = (features + size * tangent_of_other / SLIGHT)[None]
+            probe = (features + size * tangent_of_other / TANGENT_SIZE)[None]
             assert np.median(with_it._people.distances(probe)[:, 0, 0]) > 1e-4
             assert with_all._people.distances(probe)[:, 0, 0].max() < 1e-6
 

@@ -159,7 +159,8 @@ class FaceRecognizer(ClassifierMixin, BaseEstimator):
         settings = self._settings()
         images = check_for(pictures_of(X, self.cropped), settings)
         extractor = PatchRCDTExtractor(settings, shape_for(images, settings))
-        extractor.refuse_other_sizes(images)
+        if settings.size == "as-is":
+            extractor.refuse_other_sizes(images)
         refuse_blank(images)
         labels = check_labels(y, len(images))
         vectors = extractor.enrolled_vectors(images, settings.copies, settings.deformations)

@@ -10,9 +10,9 @@ from typing import Self
 import numpy as np
 
 from lightproof.core.labels import sort_labels, training_part
-from lightproof.method.aggregate import RELATIVE, contributions
+from lightproof.method.aggregate import AGGREGATES, RELATIVE
 from lightproof.method.presets import MethodSettings
-from lightproof.method.spans import spans_alike, spans_in_turn
+from lightproof.method.spans import span_alike, span_people
 from lightproof.method.subspace_bank import SubspaceStack, length_weights, relative_residuals, residuals, stack_spans
 from lightproof.method.subspaces import PatchSpans, SharedSpan
 from lightproof.types import Array, Floats
@@ -46,7 +46,7 @@ class People:
         for i, label in enumerate(labels):
             photos.setdefault(label, []).append(i)
         rows = list(photos.values())
-        spans = spans_in_turn(list(map(len, rows)), lambda i: _side_by_side(vectors[rows[i]]), shared, settings)
+        spans = span_people(list(map(len, rows)), lambda i: _side_by_side(vectors[rows[i]]), shared, settings)
         return cls(settings, shared, _ordered(dict(zip(photos, spans, strict=True))))
 
     @cached_property
@@ -66,7 +66,8 @@ class People:
         samples = _side_by_side(vectors)
         if label in self.spans:
             samples = np.concatenate([self.spans[label].samples().astype(samples.dtype), samples], axis=1)
-        return replace(self, spans=_ordered(self.spans | {label: _span(samples, self.shared, self.settings)}))
+        (span,) = span_alike([samples], self.shared, self.settings)
+        return replace(self, spans=_ordered(self.spans | {label: span}))
 
     def removing(self, label: Hashable) -> Self:
         """Remove one person."""
@@ -85,12 +86,12 @@ class People:
 
     def contributions(self, distances: Floats) -> Floats:
         """What each patch adds to the decision, shape (K, n, C)."""
-        added = contributions(distances, self.settings.aggregate)
+        added = AGGREGATES[self.settings.aggregate](distances)
         return added if self.weights is None else _weighed(added, self.weights[:, None, :])
 
     def contributions_of(self, person: int, distances: Floats) -> Floats:
         """What each patch adds for one person alone, by a rule that needs no others, shape (K,)."""
-        added = contributions(distances, self.settings.aggregate)
+        added = AGGREGATES[self.settings.aggregate](distances)
         return added if self.weights is None else _weighed(added, self.weights[:, person])
 
 
@@ -144,10 +145,6 @@ def _weighed(added: Floats, weights: Floats) -> Floats:
 def _side_by_side(vectors: Floats) -> Floats:
     """Lay the photos of one person and their copies side by side in each patch, (L, copies, K, D) -> (K, -1, D)."""
     return vectors.reshape(-1, *vectors.shape[2:]).transpose(1, 0, 2)
-
-
-def _span(samples: Floats, shared: SharedSpan, settings: MethodSettings) -> PatchSpans:
-    return spans_alike([samples], shared, settings)[0]
 
 
 def _ordered(spans: dict[Hashable, PatchSpans]) -> dict[Hashable, PatchSpans]:

@@ -182,7 +182,7 @@ def _asked_relit(matcher: Matcher, photo: NewPhoto, rng: np.random.Generator, ga
 def relit_copies(face: Array, rng: np.random.Generator) -> Array:
     """Put a face under other lights: the model of the paper, with a slope as steep as a lamp from the side makes."""
     # Only here: workers that enroll start sooner without it.
-    from lightproof.method.relighting import relight
+    from lightproof.method.illumination import relight
 
     images = np.repeat(face[None].astype(np.float64), RELIT, axis=0)
     slope = rng.uniform(-160, 160, (RELIT, 2))

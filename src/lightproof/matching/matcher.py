@@ -35,8 +35,8 @@ from lightproof.matching.templates import Template, TemplateSet, ViewSpec
 from lightproof.method.dct import PatchDCT
 from lightproof.method.presets import GALLERIES, GallerySettings
 from lightproof.method.quantization import compact_spans
-from lightproof.method.rcdt import BLOCK, PatchRCDTExtractor
-from lightproof.method.spans import spans_of_samples
+from lightproof.method.rcdt import IMAGES_PER_BLOCK, PatchRCDTExtractor
+from lightproof.method.spans import span_people
 from lightproof.method.subspaces import PatchSpans, SharedSpan
 from lightproof.method.warps import warp, with_copies
 from lightproof.types import Array, Floats
@@ -147,7 +147,7 @@ class Matcher:
 
     def _spans(self, images: Images) -> Iterable[tuple[PatchSpans, ...]]:
         """Span a few faces, each alone with its copies, in every view."""
-        fields = self.extractor.gradients(with_copies(self.extractor.unlit(images), self.settings.copies))
+        fields = self.extractor.gradients_(with_copies(self.extractor.unlit(images), self.settings.copies))
         return zip(
             *(
                 compact_spans(view.samples(fields), int(spec.settings.components), spec.shared)
@@ -184,7 +184,7 @@ class Matcher:
             directions = np.concatenate([template.spans[i].samples(n_directions) for template in own], axis=1)
             samples.append(directions.astype(self.settings.dtype))
         settings, shared = self.view_specs[i]
-        return spans_of_samples(samples, shared, settings)
+        return span_people([each.shape[1] for each in samples], samples.__getitem__, shared, settings)
 
     def _with_level(self, joined: Template, templates: Sequence[Template]) -> Template:
         """Add the level and the lights of the photos to the template of several photos."""
@@ -209,7 +209,8 @@ class Matcher:
         """Features of faces to be compared, shape (n, K, D) in each view."""
         images = self.extractor.check(faces)
         refuse_blank(images)
-        pictures = [self.extractor.unlit(images[start : start + BLOCK]) for start in range(0, len(images), BLOCK)]
+        starts = range(0, len(images), IMAGES_PER_BLOCK)
+        pictures = [self.extractor.unlit(images[start : start + IMAGES_PER_BLOCK]) for start in starts]
         return [np.concatenate([view.describe(block) for block in pictures]) for view in self.views]
 
     def compare(self, faces: Images, people: TemplateSet) -> Scores:

@@ -1,7 +1,8 @@
 """Distances of all patches -> one number per person, the smaller the nearer.
 
-Every rule is a sum over the patches, so that the map of what the patches add is the decision itself. To add a rule,
-write a function from distances (K, n, C) to what each patch adds, and enter it in :data:`AGGREGATES`.
+Every rule is a sum over the patches, so the map of what the patches add is the decision itself. A rule is a function
+from the distances of K patches of n images to C people, shape (K, n, C), to what each patch adds, of the same shape. To
+add a rule, enter it in :data:`AGGREGATES`.
 """
 
 from __future__ import annotations
@@ -14,36 +15,19 @@ import numpy as np
 from lightproof.types import Floats
 
 SHARPNESS: Final = 6.0
-"""How fast a patch loses its say with the distance under :func:`bounded`."""
+"""How fast the closeness of a patch falls with the distance in :func:`bounded`."""
 
 
 def plain(distances: Floats) -> Floats:
-    r"""Add the distances as they are: :math:`d^c = \sum_k d_k^c`, eq. (dis).
-
-    Parameters
-    ----------
-    distances : ndarray of shape (K, n, C)
-
-    Returns
-    -------
-    ndarray of shape (K, n, C)
-    """
+    r"""Add the distances as they are: :math:`d^c = \sum_k d_k^c`, eq. (dis)."""
     return distances
 
 
 def normalized(distances: Floats) -> Floats:
-    r"""Divide a patch by the norm of its distances to all people, as the authors' code does.
+    r"""Divide the distances of a patch by their norm over all people, as the authors' code does.
 
-    :math:`d^c = \sum_k d_k^c / \lVert d_k + 10^{-5} \rVert`, the norm taken over the people. Every patch then has the
-    same say, however bright it is. The paper does not mention this step.
-
-    Parameters
-    ----------
-    distances : ndarray of shape (K, n, C)
-
-    Returns
-    -------
-    ndarray of shape (K, n, C)
+    :math:`d^c = \sum_k d_k^c / \lVert d_k + 10^{-5} \rVert`. Every patch then counts the same, however bright it is.
+    The paper does not mention this step.
     """
     n_people = distances.shape[2]
     ones = np.ones(n_people, distances.dtype)
@@ -56,17 +40,9 @@ def normalized(distances: Floats) -> Floats:
 def bounded(distances: Floats) -> Floats:
     r"""Let a patch add at most 1: :math:`d^c = \sum_k 1 - e^{-6 s_k^c}`.
 
-    :math:`s_k^c` is the relative distance, the sine of the angle between patch and subspace: see :data:`RELATIVE`. A
-    patch that matches nobody, in shadow or covered, adds about 1 for everybody and so has no say.
-
-    Parameters
-    ----------
-    distances : ndarray of shape (K, n, C)
-        Relative distances, within [0, 1].
-
-    Returns
-    -------
-    ndarray of shape (K, n, C)
+    :math:`s_k^c`, within [0, 1], is the relative distance, the sine of the angle between patch and subspace: see
+    :data:`RELATIVE`. A patch that matches nobody, in shadow or covered, adds about 1 for everybody, which decides
+    nothing.
     """
     out = distances * distances.dtype.type(-SHARPNESS)
     np.expm1(out, out=out)
@@ -83,12 +59,7 @@ RELATIVE: Final = {"bounded"}
 """Rules for distances relative to the length of the patch's own vector, beyond the translation vectors."""
 
 
-def contributions(distances: Floats, rule: str) -> Floats:
-    """Return what each patch adds to :func:`combine`, shape (K, n, C)."""
-    return AGGREGATES[rule](distances)
-
-
 def combine(distances: Floats, rule: str) -> Floats:
-    """Sum what the patches add, (K, n, C) -> (n, C)."""
-    total: Floats = contributions(distances, rule).sum(axis=0)
+    """Sum what the patches add by a rule, (K, n, C) -> (n, C)."""
+    total: Floats = AGGREGATES[rule](distances).sum(axis=0)
     return total

@@ -25,18 +25,18 @@ class PatchDCT:
     settings : GallerySettings
         ``cell``, ``gradient``, ``dtype`` and ``placed_detail`` are used.
     grid : PatchGrid
-        Of the patches.
+
+    Attributes
+    ----------
+    n_numbers : int
+        Length of a patch's vector, D.
     """
 
     def __init__(self, settings: GallerySettings, grid: PatchGrid) -> None:
         self._grid = grid
         self._gradients = GRADIENTS[settings.gradient]
         self._cosines = plane_cosines(settings.cell, settings.placed_detail).astype(settings.dtype)
-
-    @property
-    def n_numbers(self) -> int:
-        """Length of a patch's vector, D."""
-        return 2 * len(self._cosines)
+        self.n_numbers = 2 * len(self._cosines)
 
     def describe(self, pictures: Floats) -> Floats:
         """Compute the features of pictures that the light was taken out of, (n, h, w) -> (n, K, D)."""

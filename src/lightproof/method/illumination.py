@@ -1,7 +1,7 @@
-"""Image -> image with less of the light in it.
+"""Image -> image with less of the light in it, or under another light.
 
-To add a normalizer, write a function from images in [0, 1] to images and enter it in :data:`LIGHTS`; every estimator
-and command then offers it by that name.
+To add a normalizer, enter a function from images in [0, 1] to images in :data:`LIGHTS`; every estimator and command
+then offers it by that name.
 """
 
 from __future__ import annotations
@@ -42,8 +42,8 @@ def log(images: Floats) -> Floats:
     return np.log1p(255 * _unit(images, "log")) / images.dtype.type(np.log(256))
 
 
-ROWS_OF_A_PIXEL: Final = 96
-"""Height of the picture whose narrow blur is 1 pixel; on others the blur grows with the height."""
+ROWS_PER_PIXEL_OF_BLUR: Final = 96
+"""Height of a picture whose narrow blur is 1 pixel; the blur grows with the height."""
 
 
 def tan_triggs(images: Floats, blur: float = 1.0) -> Floats:
@@ -75,14 +75,14 @@ def tan_triggs(images: Floats, blur: float = 1.0) -> Floats:
     """
     curved = power(_unit(images, "tan-triggs"), 0.2)
     bands, sizes = np.empty_like(curved), np.empty_like(curved)
-    # Rounding alone is no contrast, and would be made one.
+    # Contrast that is only rounding must not be raised to full contrast.
     least = images.dtype.type(8 * np.finfo(images.dtype).eps)
     _put_bands(_smooth(curved, blur).ravel(), _smooth(curved, 2 * blur).ravel(), least, bands.ravel(), sizes.ravel())
-    # The tenth root of what is divided by c ** 10 is the root itself over c: none has to be taken twice.
+    # The tenth root of D / c ** 10 is the root of D over c: no root has to be taken twice.
     roots = power(sizes, 0.1)
     roots /= (first := _mean_or_1(roots))
     contrast = first * _mean_or_1(np.minimum(roots, images.dtype.type(10**0.1), out=roots))
-    # Of next to nothing the power may be too small for a number; what is left of the picture is beyond the limit then.
+    # The power of a tiny contrast may underflow to 0; every pixel is then beyond the limit of 10.
     bands /= np.maximum(10 * contrast**10, np.finfo(images.dtype).tiny)
     limited: Floats = np.tanh(bands, out=bands)
     limited *= 10
@@ -91,10 +91,32 @@ def tan_triggs(images: Floats, blur: float = 1.0) -> Floats:
 
 def tan_triggs_by_height(images: Floats) -> Floats:
     """Apply :func:`tan_triggs` with a blur of one pixel in 96 rows, so that the size of the picture does not matter."""
-    return tan_triggs(images, images.shape[-2] / ROWS_OF_A_PIXEL)
+    return tan_triggs(images, images.shape[-2] / ROWS_PER_PIXEL_OF_BLUR)
 
 
 LIGHTS: Final[dict[str, Callable[[Floats], Floats]]] = {"none": none, "log": log, "tan-triggs": tan_triggs_by_height}
+
+
+def relight(images: Floats, alpha: Floats, beta: Floats, b: Floats) -> Floats:
+    r"""Put each image under another light by the paper's model: :math:`\alpha I + \beta + b \cdot x`, not clipped.
+
+    Parameters
+    ----------
+    images : ndarray of shape (n, h, w)
+        Grey values 0..255.
+    alpha, beta : ndarray of shape (n,)
+        Contrast and brightness.
+    b : ndarray of shape (n, 2)
+        Grey values added from the first row to the last, and from the first column to the last.
+
+    Returns
+    -------
+    ndarray of shape (n, h, w)
+    """
+    rows, columns = np.linspace(0, 1, images.shape[1])[:, None], np.linspace(0, 1, images.shape[2])
+    alpha, beta, down, across = (part[:, None, None] for part in (alpha, beta, b[:, 0], b[:, 1]))
+    relit: Floats = alpha * images + beta + down * rows + across * columns
+    return relit
 
 
 def _unit(images: Floats, name: str) -> Floats:
@@ -119,7 +141,7 @@ def _smooth(images: Floats, sigma: float) -> Floats:
 
 @compiled
 def _put_bands(narrow: Floats, wide: Floats, least: np.floating[Any], bands: Floats, sizes: Floats) -> None:
-    """Put differences into ``bands``, and their sizes into ``sizes``; what is less than ``least`` becomes 0."""
+    """Put narrow - wide into ``bands`` and its absolute value into ``sizes``; below ``least`` both are 0."""
     for k in range(len(bands)):
         band = narrow[k] - wide[k]
         size = abs(band)

@@ -47,27 +47,27 @@ class PatchGrid:
         if self.cell > min(self.height, self.width):
             raise GridDoesNotFit(self.height, self.width, self.cell)
 
-    @property
+    @cached_property
     def stride(self) -> int:
         """Pixels from one patch to the next."""
         return self.cell - self.overlap
 
-    @property
+    @cached_property
     def rows(self) -> int:
         """Patches from top to bottom."""
         return (self.height - self.cell) // self.stride + 1
 
-    @property
+    @cached_property
     def columns(self) -> int:
         """Patches from left to right."""
         return (self.width - self.cell) // self.stride + 1
 
-    @property
+    @cached_property
     def n_patches(self) -> int:
         """Number of patches, K."""
         return self.rows * self.columns
 
-    @property
+    @cached_property
     def n_points(self) -> int:
         """Pixels in a patch, N."""
         return self.cell**2
@@ -95,7 +95,7 @@ class PatchGrid:
         n, m = fields.shape[:2]
         if out is None:
             out = np.empty((n, self.n_patches, m, self.n_points), fields.dtype)
-        # A row of a patch is copied as one item: runs of `cell` pixels are too short to be copied as pixels.
+        # One item is a row of a patch: NumPy copies runs of `cell` pixels slowly pixel by pixel.
         row = np.dtype((np.void, self.cell * fields.itemsize))
         image, field, line, pixel = fields.strides
         windows: Array = np.ndarray(
@@ -128,7 +128,7 @@ class PatchGrid:
 
 
 def as_constant(number: int) -> tuple[int, ...]:
-    """Write a small number so that loops are compiled for it: as the length of a tuple, which belongs to its type."""
+    """Turn a small number into a tuple of that length: the length is part of the type, so Numba compiles for it."""
     return (0,) * number
 
 
@@ -136,17 +136,8 @@ def as_constant(number: int) -> tuple[int, ...]:
 def lay_out(field: Array, cell: np.uintp, stride: tuple[int, ...], width: np.uintp, out: Array) -> None:
     """Put each pixel of all cells side by side, as far as the picture reaches, (m, h, w) -> (m, cell ** 2, places).
 
-    Places are unsigned: of signed ones it would be asked at every pixel whether they count from the end.
-
-    Parameters
-    ----------
-    field : ndarray of shape (m, h, w)
-    cell : uintp
-    stride : tuple
-        From one cell to the next, see :func:`as_constant`.
-    width : uintp
-        Places of a line.
-    out : ndarray of shape (m, cell ** 2, places)
+    A line has ``width`` places. ``stride``, see :func:`as_constant`, leads from one cell to the next. Numbers are
+    unsigned: with signed ones Numba tests at every pixel whether an index counts from the end.
     """
     step, one = np.uintp(len(stride)), np.uintp(1)
     height, breadth, lines = np.uintp(field.shape[1]), np.uintp(field.shape[2]), np.uintp(out.shape[2]) // width

@@ -20,7 +20,7 @@ from lightproof.method.warps import COPIES
 from lightproof.types import is_whole
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, unsafe_hash=True)
 class MethodSettings(Mapping[str, Any]):
     """Every setting of the method, see :class:`lightproof.FaceRecognizer`; the defaults are what the paper's text says.
 
@@ -70,14 +70,11 @@ class MethodSettings(Mapping[str, Any]):
     def __len__(self) -> int:
         return len(self.__dataclass_fields__)
 
-    def __hash__(self) -> int:
-        return hash(tuple(self.values()))
-
     def __or__(self, changes: Mapping[str, Any]) -> dict[str, Any]:
         return {**self, **changes}
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, unsafe_hash=True)
 class GallerySettings(MethodSettings):
     """What a gallery compares by: beside the sorted projections, where in a patch the gradients lie.
 

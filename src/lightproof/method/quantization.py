@@ -1,8 +1,7 @@
-"""Photos of many people -> spans in whole numbers, several people at a time.
+"""Samples of several people -> spans in whole numbers, all patches of all of them at once.
 
-What is kept in whole numbers need not be found to the last digit. So the directions come from the inner products of the
-samples, which are small matrices, and all patches of several people are worked on at once. Where that is not sure of a
-direction, LAPACK is asked.
+Whole numbers do not need directions to the last digit. So the directions come from the inner products of the samples,
+which are small matrices. Where these do not determine a direction well enough, LAPACK computes it.
 """
 
 from __future__ import annotations
@@ -16,32 +15,31 @@ from lightproof.core.jit import compiled
 from lightproof.method.subspaces import PatchSpans, SharedSpan, encoded, principal_directions, stand_ins
 from lightproof.types import Array, Floats
 
-FEW: Final = 12
-"""Samples up to which the fast way is fast."""
+MAX_SAMPLES: Final = 12
+"""Samples of a person up to which inner products are faster than LAPACK."""
 
-FAINT: Final = 1e-20
-"""Sum of squares below which some may have vanished in float32."""
+MIN_TRACE: Final = 1e-20
+"""Sum of squares below which some squares may have vanished in float32."""
 
-WEAK: Final = 1e-4
-"""Share of the trace below which an eigenvalue in float32 tells too little of its direction."""
+MIN_EIGENVALUE: Final = 1e-4
+"""Share of the trace below which a float32 eigenvalue does not determine its direction."""
 
-SETTLED: Final = 1e-3
-"""How far two directions may be from right angles, as a share of the weakest: less than whole numbers can tell."""
+MAX_SKEW: Final = 1e-3
+"""How far two directions may be from right angles, as a share of the weakest: whole numbers cannot show it."""
 
 
 def compact_spans(samples: Floats, most: int, shared: SharedSpan) -> list[PatchSpans]:
-    """Span the photos of several people who have as many photos each, in whole numbers.
+    """Span the samples of several people, at most ``most`` directions each, in whole numbers.
 
-    The same as :func:`span_photos` and :meth:`PatchSpans.compact` within rounding, but much faster. Nobody's span
-    depends on the others beside it. The first direction points to where the first sample does: a span does not need
-    that, but :mod:`lightproof.matching.binary_codes` reads signs off it.
+    The same as :func:`span_photos` and :meth:`PatchSpans.compact` within rounding, but much faster. A span does not
+    depend on the other people. Its first direction points along the first sample, because
+    :mod:`lightproof.matching.binary_codes` reads signs off it.
 
     Parameters
     ----------
     samples : ndarray of shape (b, L, D, K)
-        Patch transforms of the L photos of each of b people.
+        L samples of each of b people.
     most : int
-        Directions to keep.
     shared : SharedSpan
         Without directions.
 
@@ -59,24 +57,24 @@ def compact_spans(samples: Floats, most: int, shared: SharedSpan) -> list[PatchS
 def _leading_directions(samples: Floats, most: int) -> tuple[Floats, Floats]:
     """Find the strongest directions of each patch, of any length, (b, L, D, K) -> (r, b, D, K), and strengths.
 
-    By the inner products of the samples in float32. That is sure of a direction only as long as it is not much weaker
-    than the first; the others are found by principal_directions.
+    The inner products in float32 determine a direction only if it is not much weaker than the first; else
+    :func:`principal_directions` finds it.
     """
     b, L, D, K = samples.shape
     r = min(most, L, D)
     vectors, strengths = np.empty((r, b, D, K), samples.dtype), np.empty((r, b, K))
-    if L == 1 or L > FEW or samples.dtype != np.float32:
+    if L == 1 or L > MAX_SAMPLES or samples.dtype != np.float32:
         _put_exact(samples, np.ones((b, K), bool), vectors, strengths)
         return vectors, strengths
     products, trace = inner_products(samples), np.empty((b, K), samples.dtype)
-    _scale(products, trace.dtype.type(FAINT), trace)
-    values, weights, beside = symmetric_eigen(products, r)
-    _add_up(samples, weights, vectors)
+    _scale_to_trace_1(products, trace.dtype.type(MIN_TRACE), trace)
+    values, weights, skew = symmetric_eigen(products, r)
+    _put_sums(samples, weights, vectors)
     values = np.maximum(values, 0)
     strengths[...] = np.sqrt(values * trace[:, None]).swapaxes(0, 1)
-    sure = (values[:, -1] > WEAK) & (beside < SETTLED * values[:, -1])
-    person, patch = np.nonzero(trace <= FAINT)
-    sure[person, patch] = ~samples[person, :, :, patch].any(axis=(1, 2))  # a black patch spans nothing, for sure
+    sure = (values[:, -1] > MIN_EIGENVALUE) & (skew < MAX_SKEW * values[:, -1])
+    person, patch = np.nonzero(trace <= MIN_TRACE)
+    sure[person, patch] = ~samples[person, :, :, patch].any(axis=(1, 2))  # a black patch spans nothing
     if not sure.all():
         _put_exact(samples, ~sure, vectors, strengths)
     return vectors, strengths
@@ -100,8 +98,8 @@ def _point_along(samples: Floats, codes: Array) -> None:
 
 
 @compiled
-def _scale(matrices: Floats, faint: np.floating[Any], trace: Floats) -> None:
-    """Bring matrices, shape (b, L, L, K), to the trace 1; it is put into ``trace``. Faint ones become 0."""
+def _scale_to_trace_1(matrices: Floats, faint: np.floating[Any], trace: Floats) -> None:
+    """Scale matrices, (b, L, L, K), to trace 1, put the old one into ``trace``; faint matrices become 0."""
     b, L, _, K = matrices.shape
     scale = np.empty(K, trace.dtype)
     for person in range(b):
@@ -119,23 +117,23 @@ def _scale(matrices: Floats, faint: np.floating[Any], trace: Floats) -> None:
 
 
 @compiled
-def _add_up(samples: Floats, weights: Floats, vectors: Floats) -> None:
-    """Sum up samples, shape (b, L, D, K), with weights, shape (b, r, L, K), into vectors, shape (r, b, D, K)."""
+def _put_sums(samples: Floats, weights: Floats, vectors: Floats) -> None:
+    """Put weighted sums of samples, (b, L, D, K), with weights (b, r, L, K), into ``vectors``, (r, b, D, K)."""
     b, L, D, K = samples.shape
     for person in range(b):
         for r in range(len(vectors)):
             for d in range(D):
-                place = vectors[r, person, d]
-                place[...] = 0
+                total = vectors[r, person, d]
+                total[...] = 0
                 for i in range(L):
                     weight, sample = weights[person, r, i], samples[person, i, d]
                     for k in range(K):
-                        place[k] += weight[k] * sample[k]
+                        total[k] += weight[k] * sample[k]
 
 
 def _put_exact(samples: Floats, where: Array, vectors: Floats, strengths: Floats) -> None:
-    """Put the directions that LAPACK finds into some patches, in place."""
+    """Put the directions that LAPACK finds into the marked patches, in place."""
     person, patch = np.nonzero(where)
-    found = principal_directions(samples[person, :, :, patch])
-    vectors[:, person, :, patch] = found.vectors[:, : len(vectors)]
-    strengths[:, person, patch] = found.strengths[:, : len(strengths)].T
+    exact = principal_directions(samples[person, :, :, patch])
+    vectors[:, person, :, patch] = exact.vectors[:, : len(vectors)]
+    strengths[:, person, patch] = exact.strengths[:, : len(strengths)].T

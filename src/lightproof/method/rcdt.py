@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Final
 
 import numpy as np
@@ -19,22 +19,21 @@ from lightproof.method.transform import cosines, directions, flatten, project, p
 from lightproof.method.warps import COPIES, with_copies
 from lightproof.types import Floats
 
-BLOCK = 16
-"""Images worked on at a time: their projections stay in the processor's cache."""
+IMAGES_PER_BLOCK: Final = 16
+"""Images described together: their projections stay in the processor's cache."""
 
+MAX_POINTS_FOR_SORTER: Final = 64
+"""Points of the largest patches that :class:`PatchSorter` sorts; larger ones are sorted faster one by one."""
 
-FEW_POINTS: Final = 64
-"""Points of a patch up to which all patches are sorted at once; more are sorted faster patch by patch."""
-
-SPANNED: Final[dict[str, tuple[str, ...]]] = {
+SPANNED_DEFORMATIONS: Final[dict[str, tuple[str, ...]]] = {
     "none": (),
     **{name: (name,) for name in DEFORMATIONS},
     "all": tuple(DEFORMATIONS),
 }
-"""Deformations of the gradients whose tangents may share a photo's span."""
+"""Deformations of the gradients whose tangents share a photo's span, by the name of the setting."""
 
-SLIGHT: Final = 0.1
-"""Size of a deformation in radians, or as a share, against which tangents are weighed beside photos and copies."""
+TANGENT_SIZE: Final = 0.1
+"""Size of the deformation that a tangent stands for, in radians or as a share: its weight beside photos and copies."""
 
 
 class PatchRCDTExtractor:
@@ -51,6 +50,8 @@ class PatchRCDTExtractor:
     ----------
     settings_ : MethodSettings
     grid_ : PatchGrid
+    gradients_ : callable
+        Takes the differences of what :meth:`unlit` returns, (..., h, w) -> (..., 2, h, w).
     angles_ : ndarray of shape (m,)
     translation_ : ndarray of shape (2, m * N), or of length 0
         The translation vectors, flattened like a patch. The cosines leave nothing of them.
@@ -58,6 +59,7 @@ class PatchRCDTExtractor:
 
     settings_: MethodSettings
     grid_: PatchGrid
+    gradients_: Callable[[Floats], Floats]
     angles_: Floats
     translation_: Floats
     _cosines: Floats | None
@@ -69,6 +71,7 @@ class PatchRCDTExtractor:
     def prepare(self, settings: MethodSettings, shape: tuple[int, ...]) -> None:
         """Get ready for images that are brought to ``shape``."""
         self.grid_ = PatchGrid(int(shape[0]), int(shape[1]), settings.cell, settings.overlap)
+        self.gradients_ = GRADIENTS[settings.gradient]
         self.angles_ = projection_angles(settings.n_angles, settings.angle_scheme)
         self.translation_ = translation_vectors(self.angles_, self.grid_.n_points)
         self._cosines, self._sorters = None, {}
@@ -95,8 +98,9 @@ class PatchRCDTExtractor:
         """
         images = self.check(X)
         out = np.empty((len(images), self.grid_.n_patches, self.n_numbers), self.settings_.dtype)
-        for start in range(0, len(images), BLOCK):
-            self.vectors_of(images[start : start + BLOCK], out[start : start + BLOCK])
+        for start in range(0, len(images), IMAGES_PER_BLOCK):
+            block = slice(start, start + IMAGES_PER_BLOCK)
+            self.describe(self.unlit(images[block]), out=out[block])
         return out
 
     def enrolled_vectors(self, images: Images, copies: str, deformations: str) -> Floats:
@@ -104,35 +108,31 @@ class PatchRCDTExtractor:
 
         Parameters
         ----------
-        images : checked images
+        images : ndarray of shape (n, h, w) or list of ndarray of shape (h, w)
         copies : str
             A name in :data:`lightproof.method.warps.COPIES`.
         deformations : str
-            A name in :data:`SPANNED`.
+            A name in :data:`SPANNED_DEFORMATIONS`.
 
         Returns
         -------
         ndarray of shape (n, 1 + copies + tangents, K, D)
             The images themselves first.
         """
-        count = 1 + len(COPIES[copies]) + len(SPANNED[deformations])
-        out = np.empty((len(images), count, self.grid_.n_patches, self.n_numbers), self.settings_.dtype)
-        for start in range(0, len(images), BLOCK):
-            some = slice(start, start + BLOCK)
-            out[some] = self._enrolled(images[some], copies, SPANNED[deformations])
+        deformed = SPANNED_DEFORMATIONS[deformations]
+        n_moved = 1 + len(COPIES[copies])
+        shape = (len(images), n_moved + len(deformed), self.grid_.n_patches, self.n_numbers)
+        out = np.empty(shape, self.settings_.dtype)
+        for start in range(0, len(images), IMAGES_PER_BLOCK):
+            block = slice(start, start + IMAGES_PER_BLOCK)
+            pictures = self.unlit(images[block])
+            out[block, :n_moved] = self.samples(self.gradients_(with_copies(pictures, copies))).swapaxes(2, 3)
+            if deformed:
+                out[block, n_moved:] = self._tangents(pictures, deformed)
         return out
 
-    def _enrolled(self, images: Images, copies: str, deformed: Sequence[str]) -> Floats:
-        pictures = self.unlit(images)
-        vectors = self.samples(self.gradients(with_copies(pictures, copies))).swapaxes(2, 3)
-        return np.concatenate([vectors, self._tangents(pictures, deformed)], axis=1) if deformed else vectors
-
-    def gradients(self, pictures: Floats) -> Floats:
-        """Take the differences of what :meth:`unlit` made, (..., h, w) -> (..., 2, h, w)."""
-        return GRADIENTS[self.settings_.gradient](pictures)
-
     def samples(self, fields: Floats) -> Floats:
-        """Compute the features of pictures and their copies by their :meth:`gradients`, patches last.
+        """Compute the features of pictures and their copies by their gradients, patches last.
 
         Parameters
         ----------
@@ -146,17 +146,17 @@ class PatchRCDTExtractor:
         out = np.empty((len(each), self.n_numbers, self.grid_.n_patches), each.dtype)
         sorter = self._sorter(self.grid_)
         if sorter is None:
-            for start in range(0, len(each), BLOCK):
-                some = slice(start, start + BLOCK)
-                out[some] = self._sorted_one_by_one(each[some], self.grid_).swapaxes(1, 2)
+            for start in range(0, len(each), IMAGES_PER_BLOCK):
+                block = slice(start, start + IMAGES_PER_BLOCK)
+                out[block] = self._sorted_one_by_one(each[block], self.grid_).swapaxes(1, 2)
         else:
             sorter.sort(each, out.reshape(len(each), len(self.angles_), -1, out.shape[-1]))
         return out.reshape(*fields.shape[:2], *out.shape[1:])
 
     def _tangents(self, pictures: Floats, names: Sequence[str]) -> Floats:
         """How the features begin to change when the gradients are deformed, shape (n, len(names), K, D)."""
-        cloud = self.grid_.gather(self.gradients(pictures)).swapaxes(-1, -2)
-        changes = SLIGHT * tangents(cloud, self.angles_, names)
+        cloud = self.grid_.gather(self.gradients_(pictures)).swapaxes(-1, -2)
+        changes = TANGENT_SIZE * tangents(cloud, self.angles_, names)
         if self._cosines is not None:
             changes = changes @ self._cosines.T
         return flatten(changes).swapaxes(1, 2).astype(pictures.dtype)
@@ -164,21 +164,17 @@ class PatchRCDTExtractor:
     def check(self, X: Images) -> Images:
         """Refuse what cannot be described; return the images, whose pixels are still as they came."""
         images = check_for(X, self.settings_)
-        self.refuse_other_sizes(images)
+        if self.settings_.size == "as-is":
+            self.refuse_other_sizes(images)
         return images
 
     def refuse_other_sizes(self, images: Images) -> None:
-        """Refuse images that must not be resized and have another size."""
-        if self.settings_.size == "as-is":
-            wanted = (self.grid_.height, self.grid_.width)
-            for i, shape in enumerate([images.shape[1:]] if isinstance(images, np.ndarray) else map(np.shape, images)):
-                if shape != wanted:
-                    legal = f"of the size seen in fit, {wanted[0]} x {wanted[1]}, because size='as-is'"
-                    raise BadImage(f"X[{i}]", legal, f"{shape[0]} x {shape[1]}")
-
-    def vectors_of(self, images: Images, out: Floats | None = None) -> Floats:
-        """Compute the features of checked images in one go, shape (n, K, D), and put them into ``out``."""
-        return self.describe(self.unlit(images), out=out)
+        """Refuse images of another size than the grid's."""
+        wanted = (self.grid_.height, self.grid_.width)
+        for i, shape in enumerate([images.shape[1:]] if isinstance(images, np.ndarray) else map(np.shape, images)):
+            if shape != wanted:
+                legal = f"of the size seen in fit, {wanted[0]} x {wanted[1]}, because size='as-is'"
+                raise BadImage(f"X[{i}]", legal, f"{shape[0]} x {shape[1]}")
 
     def unlit(self, images: Images) -> Floats:
         """Bring checked images to size and take the light out of them, shape (n, h, w)."""
@@ -187,8 +183,8 @@ class PatchRCDTExtractor:
 
     def describe(self, pictures: Floats, grid: PatchGrid | None = None, out: Floats | None = None) -> Floats:
         """Compute the features of what :meth:`unlit` made, on the patches of any grid, shape (n, K, D)."""
-        grid, fields = grid or self.grid_, self.gradients(pictures)
-        # Without copies it pays only where neighbors share what is sorted.
+        grid, fields = grid or self.grid_, self.gradients_(pictures)
+        # Without copies the sorter pays only where neighboring patches share what is sorted.
         sorter = self._sorter(grid) if grid.overlap and grid.cell % grid.stride == 0 else None
         if sorter is None:
             return self._sorted_one_by_one(fields, grid, out)
@@ -215,8 +211,8 @@ class PatchRCDTExtractor:
         return waves.reshape(len(fields), grid.n_patches, -1)
 
     def _sorter(self, grid: PatchGrid) -> PatchSorter | None:
-        """Return what sorts all patches of a picture at once, if that is worth it."""
-        if self._cosines is None or grid.n_points > FEW_POINTS:
+        """Return what sorts all patches of a picture at once, if that is faster."""
+        if self._cosines is None or grid.n_points > MAX_POINTS_FOR_SORTER:
             return None
         if grid not in self._sorters:
             self._sorters[grid] = PatchSorter(grid, directions(self.angles_), self._cosines)

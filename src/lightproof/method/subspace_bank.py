@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 import numpy as np
@@ -13,13 +13,13 @@ from lightproof.types import Array, Floats, Ints
 
 SPANS: Final = ("kept", "joint")
 
-PATCHES: Final = 64
-"""Patches measured at a time: what lies between product and square root stays in the processor's cache."""
+PATCHES_PER_BLOCK: Final = 64
+"""Patches measured together: their numbers stay in the processor's cache."""
 
 
 @dataclass(frozen=True, eq=False)
 class SubspaceStack:
-    """Everybody's subspace in every patch, laid out so that one matrix product a patch gives all residuals.
+    """Everybody's subspace in every patch, laid out so that one matrix product per patch gives all residuals.
 
     Attributes
     ----------
@@ -34,10 +34,6 @@ class SubspaceStack:
     columns: Array
     n_shared: int
     n_people: int
-
-    def of_patches(self, some: slice) -> SubspaceStack:
-        """Return the part of some patches, in unit vectors."""
-        return SubspaceStack(decoded(self.columns[some], axis=1), self.n_shared, self.n_people)
 
     def take(self, people: Ints, depth: int) -> Floats:
         """Return the first own directions of some people as unit vectors, shape (K, D, depth, p)."""
@@ -57,35 +53,24 @@ class SubspaceStack:
 
 
 def length_weights(people: Sequence[PatchSpans]) -> Floats:
-    r"""Weigh a patch of a person by how much there is in it: the weights :math:`p_k` of eq. (dis), shape (K, C).
+    r"""Weigh each patch of each person by its length: the weights :math:`p_k` of eq. (dis), shape (K, C), float32.
 
-    :math:`p_k \propto l_k / (l_k + \tilde l)` with the length :math:`l_k` of the photos' vectors in the patch and its
-    median over the patches; the mean over the patches is 1. Bare skin says less than an eye, and this is known from
-    the enrolled photos alone.
-
-    Parameters
-    ----------
-    people : sequence of PatchSpans
-
-    Returns
-    -------
-    ndarray of shape (K, C), float32
+    :math:`p_k \propto l_k / (l_k + \tilde l)` with the length :math:`l_k` of the photos' vectors in the patch, beyond
+    the shared directions, and its median over the patches; the mean over the patches is 1. Bare skin tells less than
+    an eye, and the enrolled photos alone show it.
     """
-    lengths = _lengths(people).T
-    say = lengths / (lengths + np.median(lengths, axis=0) + np.finfo(float).tiny)
-    mean = say.mean(axis=0)
-    weights: Floats = np.divide(say, mean, out=np.ones_like(say), where=mean > 0)
-    return weights.astype(np.float32)
-
-
-def _lengths(people: Sequence[PatchSpans]) -> Floats:
-    """Length of everybody's photos beyond the shared directions in each patch, shape (C, K)."""
     if len({person.coordinates.shape for person in people}) > 1:
-        return np.sqrt([person.own_variance.sum(axis=1) for person in people])
-    beyond = np.stack([person.coordinates for person in people])[..., people[0].n_shared :]
-    squares = np.square(beyond.reshape(*beyond.shape[:2], -1), dtype=np.float64)
-    # One after the other: NumPy's own sum is slow over the few numbers of a patch.
-    return np.asarray(np.sqrt(sum(np.moveaxis(squares, 2, 0), np.zeros(beyond.shape[:2]))))
+        squared = np.array([person.own_variance.sum(axis=1) for person in people])
+    else:
+        beyond = np.stack([person.coordinates for person in people])[..., people[0].n_shared :]
+        squares = np.square(beyond.reshape(*beyond.shape[:2], -1), dtype=np.float64)
+        # A loop over the few numbers of a patch: NumPy's own sum is slow there.
+        squared = np.asarray(sum(np.moveaxis(squares, 2, 0), np.zeros(beyond.shape[:2])))
+    lengths = np.sqrt(squared).T
+    shares = lengths / (lengths + np.median(lengths, axis=0) + np.finfo(float).tiny)
+    mean = shares.mean(axis=0)
+    weights: Floats = np.divide(shares, mean, out=np.ones_like(shares), where=mean > 0)
+    return weights.astype(np.float32)
 
 
 def stack_spans(people: Sequence[PatchSpans], components: float | int, span: str) -> SubspaceStack:
@@ -113,10 +98,10 @@ def stack_spans(people: Sequence[PatchSpans], components: float | int, span: str
         whole = np.ones(K, bool)
     else:
         counts = _joint_counts(people, components)
-        # Where nothing is cut off anybody, the joint span is the shared span plus the own one: no need to mix them.
+        # Where everybody keeps all components, the joint span is the shared span plus the own one.
         whole = np.all([counts >= person.rank for person in people], axis=0)
         bases = [_joint_basis(person, counts, whole) for person in people]
-    # At least one column a person, 0 if need be: everybody has a distance, even with nothing of their own.
+    # At least one column per person, even if it is 0: everybody has a distance.
     depth, t, C = max(1, *(basis.shape[1] for basis in bases)), len(shared), len(people)
     rows = np.zeros((K, t + depth * C, D), people[0].own.dtype)
     rows[:, :t] = shared * whole[:, None, None]
@@ -141,9 +126,10 @@ def residuals(vectors: Floats, stack: SubspaceStack) -> Floats:
     ndarray of shape (K, n, C)
     """
     out = np.empty((vectors.shape[1], len(vectors), stack.n_people), vectors.dtype)
-    for start in range(0, len(out), PATCHES):
-        some = slice(start, start + PATCHES)
-        _measure(vectors[:, some], stack.of_patches(some), out[some])
+    for start in range(0, len(out), PATCHES_PER_BLOCK):
+        block = slice(start, start + PATCHES_PER_BLOCK)
+        units = replace(stack, columns=decoded(stack.columns[block], axis=1))
+        _measure(vectors[:, block], units, out[block])
     return out
 
 
@@ -196,7 +182,7 @@ def _measure(vectors: Floats, stack: SubspaceStack, out: Floats) -> None:
     # Below this share of the length, rounding leaves fewer than three digits (float32) or six (float64).
     shaky = length * vectors.dtype.type(1e-4 if vectors.dtype == np.float32 else 1e-9)
     unsure = np.flatnonzero(out < shaky[:, :, None])
-    with np.errstate(invalid="ignore"):  # a square below 0 is among the unsure
+    with np.errstate(invalid="ignore"):  # a negative square is among the unsure ones
         np.sqrt(out, out=out)
     if len(unsure):
         _subtract_projection(out, np.unravel_index(unsure, out.shape), patchwise, stack)
@@ -217,7 +203,7 @@ def _subtract_projection(
 
 
 def _first(directions: Floats, counts: Ints) -> Floats:
-    """Keep the first ``counts`` directions of each patch, 0 beyond; no more rows than anybody needs."""
+    """Keep the first ``counts`` directions of each patch and put 0 in the place of the others."""
     depth = int(counts.max(initial=0))
     kept = (np.arange(depth) < counts[:, None])[:, : directions.shape[1], None]
     return np.where(kept, directions[:, :depth], 0)
@@ -237,7 +223,7 @@ def _joint_counts(people: Sequence[PatchSpans], components: float | int) -> Ints
         return np.full(len(most), components)
     counts = np.zeros_like(most)
     for person in people:
-        # Once somebody needs all there is, nobody can need more, and nobody else is decomposed.
+        # No person can need more than all components: the others need not be decomposed.
         if (counts >= most).all():
             break
         counts = np.maximum(counts, count_components(person.joint.strengths, components))

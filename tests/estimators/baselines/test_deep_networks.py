@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 from lightproof.errors import BadImage, BadLabels, BadParameter, MissingExtra
 from lightproof.estimators.baselines import deep_networks, training
 from lightproof.estimators.baselines.deep_networks import NetworkClassifier
-from lightproof.estimators.baselines.training import in_batches
+from lightproof.estimators.baselines.training import BETA, SLOPE, in_batches, relit_copies
 from lightproof.estimators.not_fitted import NotFitted
-from lightproof.method.relighting import BETA, SLOPE, relight, relit_copies
+from lightproof.method.illumination import relight
 
 SMALL = {"size": (32, 32), "threads": 1, "epochs": 1}
 

@@ -7,8 +7,13 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
-from lightproof.method.relighting import relit_copies
+from lightproof.method.illumination import relight
 from lightproof.types import Floats, Ints
+
+ALPHA: Final = (0.1, 3.0)
+BETA: Final = (1.0, 30.0)
+SLOPE: Final = (0.1, 3.0)
+"""The paper's ranges of alpha, beta and both parts of b, for grey values 0..255."""
 
 HELD_BACK: Final = 0.1
 """Share of the photos that validate."""
@@ -67,3 +72,10 @@ def shuffled(n: int, size: int, epochs: int, rng: np.random.Generator) -> Iterat
     """Yield the batches of several epochs, each in an order of its own."""
     for _ in range(epochs):
         yield from in_batches(rng.permutation(n), size)
+
+
+def relit_copies(images: Floats, rng: np.random.Generator) -> Floats:
+    """Put each image, with white = 1, under a light drawn from the paper's ranges; clip it to black and white."""
+    n = len(images)
+    relit = relight(255 * images, rng.uniform(*ALPHA, n), rng.uniform(*BETA, n), rng.uniform(*SLOPE, (n, 2)))
+    return np.clip(relit / 255, 0, 1).astype(images.dtype)
