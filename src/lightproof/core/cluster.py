@@ -1,10 +1,11 @@
-"""The same work on many machines: the workers of a Dask scheduler.
+"""Work on many machines: the workers of a Dask scheduler, and whether they would do the same as the asking machine.
 
 Dask moves Python objects between the machines, as pickles: it is for a network of machines that trust each other.
 """
 
 from __future__ import annotations
 
+import hashlib
 import logging
 import re
 import socket
@@ -13,9 +14,11 @@ import threading
 import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
+from functools import cache
+from importlib import metadata
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Self, cast
 
-from lightproof.core.cluster_worker import Opaque, check_facts, facts, on_worker
 from lightproof.core.executors import Executor, P, ProcessExecutor, R, Task
 from lightproof.errors import BadCluster, BadParameter, MissingExtra
 from lightproof.types import is_whole
@@ -23,43 +26,46 @@ from lightproof.types import is_whole
 if TYPE_CHECKING:
     from distributed import Client, Future
 
-CONNECTING: Final = 10.0
-"""Seconds for the scheduler to answer."""
+CONNECT_SECONDS: Final = 10.0
+"""Time for the scheduler to answer."""
 
-LONGEST_GREETING: Final = 2**20
-"""Bytes; Dask's own has some hundred."""
+MAX_GREETING_BYTES: Final = 2**20
+"""Dask's own greeting has some hundred."""
 
 PATIENCE: Final = 60.0
 """Seconds to wait where there is no worker: one that died may be started again."""
 
-LISTENING: Final = 1.0
-"""Seconds after which it is looked whether anything is finished, though nobody said so."""
+POLL_SECONDS: Final = 1.0
+"""Time after which finished pieces are looked for, even without a signal."""
 
-COUNTED: Final = 5.0
-"""Seconds after which it is asked again how many workers there are."""
+RECOUNT_SECONDS: Final = 5.0
+"""Time after which the workers are counted again."""
 
-IN_STORE: Final = 2
-"""Pieces that wait for each thread of the workers, beside the one in work."""
+STORED_PIECES: Final = 2
+"""Pieces that wait for each thread of the workers, besides the one in work."""
 
-IN_A_ROW: Final = 3
-"""Parts of one piece that kill their workers before it is clear that it is not their fault."""
+MAX_FATAL_PARTS: Final = 3
+"""If so many first parts of a piece all kill their workers, the workers are to blame."""
 
 ADDRESS: Final = "an address such as tcp://host:8786 or tls://host:8786"
 
 GOES_ON: Final = "what is finished is kept, and the same call goes on"
 
+LIBRARIES: Final = ("numpy", "scipy", "scikit-learn", "scikit-image", "numba", "pillow", "ai-edge-litert", "torch")
+"""Packages that decide what comes of a photo."""
+
 
 def executor_for(owner: str, jobs: int, cluster: str | Cluster | None) -> AbstractContextManager[Executor]:
-    """Find who does the work: processes of this machine, or a cluster.
+    """Choose the executor: processes of this machine, or a cluster.
 
     Parameters
     ----------
     owner : str
-        Who asks, for the message.
+        The function that needs it, for error messages.
     jobs : int
         Processes; -1 is one for each core.
     cluster : str or Cluster, optional
-        An address; then ``jobs`` must be -1. What is connected already stays so.
+        An address; then ``jobs`` must be -1. A connected cluster stays connected.
     """
     if jobs != -1 and not is_whole(jobs, 1):
         raise BadParameter(owner, "jobs", "a whole number of at least 1, or -1 for one each core", jobs)
@@ -71,7 +77,7 @@ def executor_for(owner: str, jobs: int, cluster: str | Cluster | None) -> Abstra
 
 
 class Cluster:
-    """The workers of a scheduler, as a crew; connected while it is used in a ``with``.
+    """The workers of a scheduler, as an executor; connected while it is used in a ``with``.
 
     Parameters
     ----------
@@ -109,32 +115,32 @@ class Cluster:
             raise MissingExtra(f"For a cluster lightproof needs the package {missing.name}", "cluster") from None
         try:
             _check_answer(self.address)
-            client = Client(self.address, timeout=CONNECTING, set_as_default=False)
+            client = Client(self.address, timeout=CONNECT_SECONDS, set_as_default=False)
         except (OSError, ValueError, TypeError, RuntimeError) as problem:
-            raise BadCluster(self.address, "the address of a Dask scheduler", _said(problem)) from None
+            raise BadCluster(self.address, "the address of a Dask scheduler", _reason(problem)) from None
         try:
             yield client
         finally:
             client.close(timeout=1)
 
     def _check_workers(self) -> None:
-        """Refuse workers that would make something else of the same photos, before there is any work."""
+        """Refuse workers that would get other results from the same photos, before there is any work."""
         self.wait_for_workers()
-        told = self._client.run(facts, on_error="return")
-        for worker, theirs in told.items():
+        facts_of_workers = self._client.run(facts, on_error="return")
+        for worker, theirs in facts_of_workers.items():
             if isinstance(theirs, BaseException):
-                raise BadCluster(f"Worker {worker}", "one with the same lightproof as here", _said(theirs))
+                raise BadCluster(f"Worker {worker}", "one with the same lightproof as here", _reason(theirs))
             check_facts(worker, theirs, facts())
         # Past the scheduler, which would have to read and write everything once more.
-        self._client.direct_to_workers = all(map(_is_near, told))
+        self._client.direct_to_workers = all(map(_is_reachable, facts_of_workers))
 
     @property
     def n_threads(self) -> int:
-        """How many threads the workers have now, all together."""
+        """Number of threads that all workers have now."""
         return max(1, int(self._client.scheduler_info(n_workers=0)["total_threads"]))
 
     def wait_for_workers(self, count: int = 1) -> None:
-        """Wait until there are so many workers, as long as patience lasts."""
+        """Wait until there are so many workers, for at most ``patience`` seconds."""
         try:
             self._client.wait_for_workers(count, timeout=self.patience)
         except TimeoutError:
@@ -148,7 +154,7 @@ class Cluster:
     def map(
         self, task: Task[P, R], pieces: Iterable[P], total: int, *, light: bool = False, ordered: bool = True
     ) -> Iterator[R]:
-        """See :meth:`lightproof.core.executors.Executor.map`; a part that kills every worker it is given to is lost."""
+        """Do a task with every piece, see :class:`Executor`; a part that kills every worker it is given to is lost."""
         from distributed import KilledWorker
 
         source = iter(pieces)
@@ -170,7 +176,7 @@ class Cluster:
             self._flying -= mine.keys()
 
     def scatter(self, function: Callable[..., R], *arguments: Any) -> R:
-        """See :meth:`lightproof.core.executors.Executor.scatter`; whatever is lost with a worker is made again by another."""
+        """Make something big, see :class:`Executor`; if it is lost with a worker, another one makes it again."""
         import dask
 
         with dask.config.set({"distributed.admin.large-graph-warning-threshold": "1 TB"}):
@@ -185,15 +191,15 @@ class Cluster:
             raise self._gone() from None
 
     def _send(self, do: Callable[[P], Any], piece: P, light: bool) -> Future:
-        future = self._submit(on_worker, Opaque(do, facts()), _sent(piece), light=light)
+        future = self._submit(on_worker, Opaque(do, facts()), _packed(piece), light=light)
         future.add_done_callback(lambda _: self._bell.set())
         self._flying.add(future)
         return future
 
     def _send_ahead(self, do: Callable[[P], Any], source: Iterator[P], mine: dict[Future, P], light: bool) -> None:
         """Keep every thread of the workers busy, and some pieces waiting."""
-        if time.monotonic() - self._counted > COUNTED:
-            self._ahead, self._counted = (1 + IN_STORE) * self.n_threads + 2, time.monotonic()
+        if time.monotonic() - self._counted > RECOUNT_SECONDS:
+            self._ahead, self._counted = (1 + STORED_PIECES) * self.n_threads + 2, time.monotonic()
         while len(mine) < self._ahead:
             try:
                 piece = next(source)
@@ -213,7 +219,7 @@ class Cluster:
         quiet_since = time.monotonic()
         while not finished():
             # A result that is lost with its worker and made again does not ring a second time.
-            if self._bell.wait(min(self.patience, LISTENING)):
+            if self._bell.wait(min(self.patience, POLL_SECONDS)):
                 self._bell.clear()
                 quiet_since = time.monotonic()
             elif time.monotonic() - quiet_since >= self.patience:
@@ -230,10 +236,10 @@ class Cluster:
         except (CancelledError, CommClosedError):
             raise self._gone() from None
         except ImportError as problem:
-            raise BadCluster("Every worker", "one with the same lightproof as here", _said(problem)) from None
+            raise BadCluster("Every worker", "one with the same lightproof as here", _reason(problem)) from None
 
     def _one_by_one(self, task: Task[P, R], piece: P) -> Iterator[R]:
-        """Do a piece part by part, each with nothing else in work, so that nobody else is blamed for its deaths."""
+        """Do a piece part by part, each with nothing else in work: so no other part can be blamed for a death."""
         from distributed import KilledWorker
 
         done: list[R] = []
@@ -246,7 +252,7 @@ class Cluster:
                 done.append(self._result(future))
             except KilledWorker as death:
                 fatal += 1
-                if fatal == len(done) + 1 == IN_A_ROW:
+                if fatal == len(done) + 1 == MAX_FATAL_PARTS:
                     got = f"ones that die over whatever they are given (the last one was {death.last_worker.address})"
                     raise BadCluster("The workers", "able to do the work", f"{got}; {GOES_ON}") from None
                 done.append(task.lost(part, death.allowed_failures + 1))
@@ -256,9 +262,60 @@ class Cluster:
         return BadCluster(f"Scheduler {self.address}", "there till the end", f"no connection to it; {GOES_ON}")
 
 
+class Opaque:
+    """What Dask is to send as it is: it would look into lists for futures, and a list of photos is long."""
+
+    def __init__(self, *contents: Any) -> None:
+        self.contents = contents
+
+
+def on_worker(how: Opaque, piece: Any) -> Any:
+    """Do a piece on a worker, which may have joined after all checks."""
+    from distributed import get_worker
+
+    do, ours = how.contents
+    check_facts(get_worker().address, facts(), ours)
+    _use_one_thread()
+    return do(piece.contents[0] if isinstance(piece, Opaque) else piece)
+
+
+@cache
+def _use_one_thread() -> None:
+    """Let a matrix product take one thread: there is a worker for each core."""
+    from threadpoolctl import threadpool_limits
+
+    threadpool_limits(1)
+
+
+@cache
+def facts() -> dict[str, str]:
+    """Return what decides the results of this machine: versions, and the code of this package."""
+    code = hashlib.sha256()
+    top = Path(__file__).parents[1]
+    for file in sorted(top.rglob("*.py")):
+        code.update(str(file.relative_to(top)).encode() + file.read_bytes())
+    python = ".".join(map(str, sys.version_info[:2]))
+    lightproof = f"{_version('lightproof')} (code {code.hexdigest()[:8]})"
+    return {"Python": python, "lightproof": lightproof} | {name: _version(name) for name in LIBRARIES}
+
+
+def _version(name: str) -> str:
+    try:
+        return metadata.version(name)
+    except metadata.PackageNotFoundError:
+        return "none"
+
+
+def check_facts(worker: str, theirs: dict[str, str], ours: dict[str, str]) -> None:
+    """Refuse a worker that would get other results from the same photos."""
+    for name, wanted in ours.items():
+        if theirs.get(name) != wanted:
+            raise BadCluster(f"Worker {worker}", f"one with {name} {wanted}, as here", f"{name} {theirs.get(name)}")
+
+
 @contextmanager
 def _quiet() -> Iterator[None]:
-    """Let Dask say nothing of its own while we are connected: what matters is one sentence of ours."""
+    """Silence Dask while we are connected: our errors say what matters in one sentence."""
     loud = logging.getLogger("distributed")
     before = loud.level
     loud.setLevel(logging.CRITICAL + 1)
@@ -268,38 +325,38 @@ def _quiet() -> Iterator[None]:
         loud.setLevel(before)
 
 
-def _sent(piece: Any) -> Any:
-    """Pack a piece, unless it is a tuple with a promise in it."""
+def _packed(piece: Any) -> Any:
+    """Pack a piece, unless it is a tuple with a future in it."""
     from distributed import Future
 
-    promises = isinstance(piece, tuple) and any(isinstance(part, Future) for part in piece)
-    return piece if promises else Opaque(piece)
+    has_future = isinstance(piece, tuple) and any(isinstance(part, Future) for part in piece)
+    return piece if has_future else Opaque(piece)
 
 
 def _check_answer(address: str) -> None:
     """Refuse what does not begin as Dask does, with a length of eight bytes: Dask would wait for ever."""
     if address.startswith("tcp://"):
-        with _called(address, CONNECTING) as line:
+        with _connect(address, CONNECT_SECONDS) as line:
             head = line.recv(8)
-        if int.from_bytes(head, sys.byteorder) > LONGEST_GREETING or len(head) < 8:
+        if int.from_bytes(head, sys.byteorder) > MAX_GREETING_BYTES or len(head) < 8:
             raise OSError("somebody else there")
 
 
-def _is_near(worker: str) -> bool:
-    """Whether this machine can talk to a worker; in some networks only the scheduler can."""
+def _is_reachable(worker: str) -> bool:
+    """Tell whether this machine can talk to a worker; in some networks only the scheduler can."""
     try:
-        _called(worker, 1).close()
+        _connect(worker, 1).close()
     except (OSError, ValueError):
         return False
     return True
 
 
-def _called(address: str, timeout: float) -> socket.socket:
+def _connect(address: str, timeout: float) -> socket.socket:
     host, _, port = address.partition("://")[2].rpartition(":")
     return socket.create_connection((host.strip("[]"), int(port)), timeout)
 
 
-def _said(problem: BaseException) -> str:
+def _reason(problem: BaseException) -> str:
     if isinstance(problem, OSError) and problem.strerror:
         return problem.strerror
     return " ".join(str(problem).split())[:200].rstrip(".") or type(problem).__name__

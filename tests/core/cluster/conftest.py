@@ -48,11 +48,11 @@ def workers(tmp_path_factory) -> Iterator[distributed.Client]:
 def _keep(over: threading.Event, address: str, about: Mapping[str, str]) -> None:
     """Have a worker there until it is over. Dask's own nanny may miss that one has died while it was starting."""
     while not over.is_set():
-        cluster_worker = start("worker", address, "--no-nanny", "--nthreads", "1", about=about)
-        while cluster_worker.poll() is None and not over.wait(0.05):
+        worker = start("worker", address, "--no-nanny", "--nthreads", "1", about=about)
+        while worker.poll() is None and not over.wait(0.05):
             pass
-        cluster_worker.kill()
-        cluster_worker.wait()
+        worker.kill()
+        worker.wait()
 
 
 @pytest.fixture
@@ -72,18 +72,18 @@ def on_workers(workers, address):
 
 
 def _remember() -> None:
-    from lightproof.core import cluster_worker
+    from lightproof.core import cluster
     from lightproof.gallery import enrollment
     from lightproof.gallery.folders import read
 
-    modules = (cluster_worker, read, enrollment)
-    cluster_worker.before = [(module, dict(vars(module))) for module in modules]
+    modules = (cluster, read, enrollment)
+    cluster.before = [(module, dict(vars(module))) for module in modules]
 
 
 def _restore() -> None:
-    from lightproof.core import cluster_worker
+    from lightproof.core import cluster
 
-    for module, names in getattr(cluster_worker, "before", []):
+    for module, names in getattr(cluster, "before", []):
         vars(module).update(names)
 
 
@@ -113,17 +113,17 @@ def started(
     """Start a scheduler and, if it is to have threads, a worker, as one does by hand; yield address and processes."""
     note = folder / "scheduler.json"
     scheduler = start("scheduler", "--port", "0", "--scheduler-file", str(note), about=about)
-    cluster_worker = None
+    worker = None
     try:
         while not note.exists() or not note.read_text():
             assert scheduler.poll() is None
             time.sleep(0.05)
         address = json.loads(note.read_text())["address"]
         if threads:
-            cluster_worker = start("worker", address, "--no-nanny", "--nthreads", str(threads), about=about)
-        yield address, scheduler, cluster_worker
+            worker = start("worker", address, "--no-nanny", "--nthreads", str(threads), about=about)
+        yield address, scheduler, worker
     finally:
-        for process in (cluster_worker, scheduler):
+        for process in (worker, scheduler):
             if process is not None:
                 process.kill()
                 process.wait()
