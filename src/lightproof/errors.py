@@ -71,10 +71,19 @@ class GridDoesNotFit(BadParameter):
 
 
 class BadImage(UserError):
-    """Pixels the method cannot use."""
+    """Pixels the method cannot use.
+
+    Attributes
+    ----------
+    got : str
+        What came; empty where the error has come from another process.
+    """
+
+    got = ""
 
     def __init__(self, where: str, legal: str, got: str) -> None:
         super().__init__(f"{where} must be {legal}; got {got}.")
+        self.got = got
 
 
 class TooManyPixels(BadImage):

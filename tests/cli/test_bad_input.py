@@ -290,10 +290,10 @@ def test_ctrl_c_while_photos_are_read_makes_nothing(desk, call, here, monkeypatc
 UNHURRIED = """
 import time
 from lightproof.cli import main
-from lightproof.gallery import folders
-folders.COMMITTED = 1
-take = folders.Desk.take
-folders.Desk.take = lambda desk, made: (take(desk, made), time.sleep(1))
+from lightproof.gallery.folders import FolderWriter, commit
+commit.BATCHES_PER_CHANGE = 1
+write = FolderWriter.write
+FolderWriter.write = lambda self, results: (write(self, results), time.sleep(1))
 main()
 """
 """The command line, but each piece is written at once, and there is time for an interrupt before the next."""

@@ -143,9 +143,9 @@ def _show(row: dict[str, Any], place: str) -> None:
 def _enroll_folder(
     folder: Path, place: str, cluster: str | None, how: dict[str, Any], json_file: Path | None, new: Any
 ) -> dict[str, Any]:
-    from lightproof.gallery.folders.scan import find_photos
+    from lightproof.gallery.folders.scan import scan_folder
 
-    find_photos(folder)
+    scan = scan_folder(folder)
     check_finding(how["cropped"])
     dry_run = how["dry_run"]
     left = "What is enrolled is whole; the same command goes on from there."
@@ -153,7 +153,7 @@ def _enroll_folder(
         made = _not_made(place, dry_run, new["wait"])
         with connected(cluster) as workers, made as where, opened(where, **new) as gallery:
             shown_bar = stream_bar("enrolling" if not dry_run else "looking at photos")
-            report = gallery.enroll_folder(folder, cluster=workers, progress=shown_bar, **how)
+            report = gallery.enroll_folder(scan, cluster=workers, progress=shown_bar, **how)
         row = row_of(report, folder)
         write_rows(json_file, [row])
     show_report(row, quiet=json_file == STDOUT)

@@ -9,9 +9,18 @@ from typing import Any, Generic, Protocol, TypeVar
 from joblib import cpu_count, delayed
 
 from lightproof.core.processes import in_processes
+from lightproof.errors import BadCluster
 
 P = TypeVar("P")
 R = TypeVar("R")
+
+
+def _uncut(piece: P) -> list[P]:
+    return [piece]
+
+
+def _refuse_death(piece: object, deaths: int) -> Any:
+    raise BadCluster("The workers", "able to do the work", f"{deaths} that died over it")
 
 
 @dataclass(frozen=True)
@@ -23,14 +32,14 @@ class Task(Generic[P, R]):
     do : callable
         A piece -> what comes of it. Sent to other processes, and done again by another one when somebody dies over it.
     parts : callable
-        A piece -> the same in the smallest parts there are; a piece that is one itself is the only one.
+        A piece -> its smallest parts; by default the piece itself.
     lost : callable
-        Such a part, and how many workers died over it -> what comes of it.
+        Such a part, and how many workers died over it -> what comes of it; by default an error.
     """
 
     do: Callable[[P], R]
-    parts: Callable[[P], Sequence[P]]
-    lost: Callable[[P, int], R]
+    parts: Callable[[P], Sequence[P]] = _uncut
+    lost: Callable[[P, int], R] = _refuse_death
 
 
 class Executor(Protocol):

@@ -7,7 +7,7 @@ means.
 from lightproof.gallery.calibrate import FAR, Calibration
 from lightproof.gallery.distributed import identify_files
 from lightproof.gallery.enrollment import Face, Photo, extract_face
-from lightproof.gallery.folders.diff import FolderReport, Refused
+from lightproof.gallery.folders.scan import FolderReport, Refused
 from lightproof.gallery.gallery import Gallery
 from lightproof.gallery.results import Answer, Candidate, Match, Verification
 from lightproof.gallery.simulation import crowd_name, make_gallery

@@ -175,13 +175,28 @@ def _png(image: Array) -> bytes:
     return png_of(image)
 
 
-class Job(NamedTuple):
-    """A file to be enrolled: whose it is, its place in the folder, the file, and its hash; empty if not read before."""
+class PhotoFile(NamedTuple):
+    """A file of a folder of photos.
+
+    Attributes
+    ----------
+    person : str
+        Whose it is.
+    source : str
+        Its place in the folder.
+    path : str
+        The file itself.
+    hash : str
+        Of its contents; empty if it was not read yet.
+    problem : str
+        Why it could not be read.
+    """
 
     person: str
     source: str
     path: str
-    hash: str
+    hash: str = ""
+    problem: str = ""
 
 
 class BatchResult(NamedTuple):
@@ -192,53 +207,49 @@ class BatchResult(NamedTuple):
     photos : dict of str to list of NewPhoto
         By person.
     spans : dict of str to bytes
-        One template for all these photos of a person with several.
+        The joint template of each person with several photos here.
     refused : list of Refusal
-        Photos that are no good, to be remembered.
-    unread : list of (Job, str)
-        Files that could not be read just now, and why, which says nothing about the photos.
+        Bad photos, to be remembered.
+    unread : list of PhotoFile
+        Files that cannot be read now, which says nothing about the photos.
     """
 
     photos: dict[str, list[NewPhoto]]
     spans: dict[str, bytes]
     refused: list[Refusal]
-    unread: list[tuple[Job, str]]
+    unread: list[PhotoFile]
 
 
-def make(jobs: Iterable[Job], config: EnrollmentConfig, folder: str) -> BatchResult:
-    """Read some files and make their templates; a bad one is a refusal."""
-    faces: list[tuple[Job, Face]] = []
+def process_files(files: Iterable[PhotoFile], config: EnrollmentConfig, folder: str) -> BatchResult:
+    """Read some files and make their templates; a bad photo becomes a refusal."""
+    faces: list[tuple[PhotoFile, Face]] = []
     refused, unread = [], []
-    for job in jobs:
+    for file in files:
         try:
-            contents, _ = contents_of(job.path, job.source)
+            contents, _ = contents_of(file.path, file.source)
         except BadImage as mistake:
-            unread.append((job, str(mistake)))
+            unread.append(file._replace(problem=mistake.got))
             continue
         try:
-            faces.append((job, taken(contents, job.source, config.cropped)))
+            faces.append((file, taken(contents, file.source, config.cropped)))
         except MissingExtra:  # no fault of the photo
             raise
         except UserError as mistake:
-            known = job._replace(hash=job.hash or hash_of(contents))
+            known = file._replace(hash=file.hash or hash_of(contents))
             refused.append(refusal_of(known, config, folder, str(mistake)))
     photos: dict[str, list[NewPhoto]] = {}
-    made = photos_of([face for _, face in faces], config)
-    for (job, _), photo in zip(faces, made, strict=True):
-        photos.setdefault(job.person, []).append(replace(photo, folder=folder))
-    several = {person: _ordered(own) for person, own in photos.items() if len(own) > 1}
+    new = photos_of([face for _, face in faces], config)
+    for (file, _), photo in zip(faces, new, strict=True):
+        photos.setdefault(file.person, []).append(replace(photo, folder=folder))
+    # The gallery keeps photos in the order of their hashes.
+    several = {person: sorted(own, key=lambda photo: photo.hash) for person, own in photos.items() if len(own) > 1}
     spans = joined([[photo.template for photo in own] for own in several.values()], config, "what was just made")
     return BatchResult(photos, dict(zip(several, spans, strict=True)), refused, unread)
 
 
-def refusal_of(job: Job, config: EnrollmentConfig, folder: str | None, reason: str) -> Refusal:
-    """Write down why a file is not enrolled."""
-    return Refusal(job.hash, job.person, job.source, folder, config.looking, in_one_line(reason, 500))
-
-
-def _ordered(photos: Sequence[NewPhoto]) -> list[NewPhoto]:
-    """Put photos in the order a gallery has them, whatever order they came in."""
-    return sorted(photos, key=lambda photo: photo.hash)
+def refusal_of(file: PhotoFile, config: EnrollmentConfig, folder: str | None, reason: str) -> Refusal:
+    """Make the refusal of a file."""
+    return Refusal(file.hash, file.person, file.source, folder, config.looking, in_one_line(reason, 500))
 
 
 def killing(photo: str, deaths: int) -> BadImage:

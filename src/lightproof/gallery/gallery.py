@@ -22,8 +22,8 @@ from lightproof.gallery.enrollment import (
     listed,
     photos_of,
 )
-from lightproof.gallery.folders import scan
-from lightproof.gallery.folders.diff import FolderReport
+from lightproof.gallery.folders import enroll_folder
+from lightproof.gallery.folders.scan import FolderReport, FolderScan, scan_folder
 from lightproof.gallery.reader import GalleryReader
 from lightproof.gallery.store import Person, Removed, Store, check_name
 from lightproof.matching.calibration import check_far
@@ -183,7 +183,7 @@ class Gallery(GalleryReader):
 
     def enroll_folder(
         self,
-        folder: str | PathLike[str],
+        folder: str | PathLike[str] | FolderScan,
         *,
         cropped: bool = False,
         dry_run: bool = False,
@@ -204,6 +204,7 @@ class Gallery(GalleryReader):
         Parameters
         ----------
         folder : str or Path
+            Or what :func:`~lightproof.gallery.folders.scan.scan_folder` found in it.
         cropped : bool
             Whether the pictures are faces already.
         dry_run : bool
@@ -217,8 +218,11 @@ class Gallery(GalleryReader):
         progress : callable
             Shows how far it is.
         """
-        plan, config = scan.plan(folder, retry), replace(self._way, cropped=cropped)
-        return scan.enroll(self._store, plan, config, dry_run, jobs, progress, cluster)
+        scan = folder if isinstance(folder, FolderScan) else scan_folder(folder)
+        config = replace(self._way, cropped=cropped)
+        return enroll_folder(
+            self._store, scan, config, progress, dry_run=dry_run, retry=retry, jobs=jobs, cluster=cluster
+        )
 
     def sync(
         self,
@@ -239,8 +243,10 @@ class Gallery(GalleryReader):
         A photo goes to another person only when its file was moved to the folder of that person. Who was renamed keeps
         the photos of the old folder, and gets the new ones that are put there.
         """
-        plan, config = scan.plan(folder, retry, syncing=True), replace(self._way, cropped=cropped)
-        return scan.enroll(self._store, plan, config, dry_run, jobs, progress, cluster)
+        scan, config = scan_folder(folder, syncing=True), replace(self._way, cropped=cropped)
+        return enroll_folder(
+            self._store, scan, config, progress, syncing=True, dry_run=dry_run, retry=retry, jobs=jobs, cluster=cluster
+        )
 
     def rename(self, old: str | int, new: str) -> None:
         """Give somebody, known by name or by number, another name, which nobody may have."""

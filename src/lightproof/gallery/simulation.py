@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from functools import partial
 from os import PathLike
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
-from joblib import cpu_count, delayed
 
-from lightproof.core.processes import in_processes
-from lightproof.core.progress import Progress, silent, single_steps
+from lightproof.core.cluster import executor_for
+from lightproof.core.executors import Task
+from lightproof.core.progress import Progress, silent
 from lightproof.errors import BadParameter
 from lightproof.gallery.enrollment import EnrollmentConfig, Face, check_parameters, hash_of, photos_of
+from lightproof.gallery.folders.commit import write_in_batches
 from lightproof.gallery.gallery import Gallery
 from lightproof.gallery.store import NewPhoto, Store
 from lightproof.types import is_whole
@@ -21,11 +23,10 @@ from lightproof.types import is_whole
 if TYPE_CHECKING:
     from lightproof.datasets import Crowd
 
-TOGETHER: Final = 96
-"""People that are drawn in one go."""
+PEOPLE_PER_BATCH: Final = 96
 
-COMMITTED: Final = 8
-"""Of those, how many are written in one change."""
+Batch = tuple[list[int], int]
+"""People to be drawn, and how many people are settled with them."""
 
 
 def crowd_name(person: int) -> str:
@@ -73,59 +74,42 @@ def make_gallery(
     ...     make_gallery(f"{folder}/crowd.gallery", 5, jobs=1), make_gallery(f"{folder}/crowd.gallery", 7, jobs=1)
     (5, 2)
     """
-    from lightproof.datasets import Crowd  # loaded when it is needed: what renders people takes long
+    from lightproof.datasets import Crowd  # imported late: what renders people loads slowly
 
     if not is_whole(n_people, 1):
         raise BadParameter("make_gallery", "n_people", "a whole number of at least 1", n_people)
-    if jobs != -1 and not is_whole(jobs, 1):
-        raise BadParameter("make_gallery", "jobs", "a whole number of at least 1, or -1 for one each core", jobs)
-    crowd = Crowd(seed=seed)
-    with Gallery.open(place, preset=preset) as gallery:
-        config = gallery.config
-        pieces = _missing(gallery.store, n_people)
-        count = 0
-        waiting: list[dict[str, list[NewPhoto]]] = []
-        for made in progress(single_steps(_stream(pieces, crowd, config, jobs)), n_people):
-            if made is None:
-                continue
-            waiting.append(made)
-            if len(waiting) == COMMITTED:
-                count += _write(gallery.store, config, waiting)
-                waiting = []
-        return count + _write(gallery.store, config, waiting)
+    n_added = 0
+
+    def write(batches: Sequence[dict[str, list[NewPhoto]]]) -> None:
+        nonlocal n_added
+        photos = {name: own for batch in batches for name, own in batch.items()}
+        if photos:
+            with gallery.store.writing() as change:
+                check_parameters(change, gallery.config)
+                change.add_all(photos)
+        n_added += len(photos)
+
+    with executor_for("make_gallery", jobs, None) as executor:
+        crowd = Crowd(seed=seed)
+        with Gallery.open(place, preset=preset) as gallery:
+            task = Task(partial(_draw, crowd=crowd, config=gallery.config))
+            batches = _missing(gallery.store, n_people)
+            write_in_batches(executor.map(task, batches, -(-n_people // PEOPLE_PER_BATCH)), n_people, progress, write)
+    return n_added
 
 
-def _missing(store: Store, n_people: int) -> Iterator[tuple[list[int], int]]:
-    """Yield people who are to be drawn, some at a time, and how many that settles."""
-    for start in range(0, n_people, TOGETHER):
-        names = {crowd_name(person): person for person in range(start, min(start + TOGETHER, n_people))}
+def _missing(store: Store, n_people: int) -> Iterator[Batch]:
+    """Yield the people who are not there yet, some at a time."""
+    for start in range(0, n_people, PEOPLE_PER_BATCH):
+        names = {crowd_name(person): person for person in range(start, min(start + PEOPLE_PER_BATCH, n_people))}
         with store.reading() as view:
-            here = view.ids_of(names)
-        yield [person for name, person in names.items() if name not in here], len(names)
+            enrolled = view.ids_of(names)
+        yield [person for name, person in names.items() if name not in enrolled], len(names)
 
 
-def _stream(
-    pieces: Iterable[tuple[list[int], int]], crowd: Crowd, config: EnrollmentConfig, jobs: int
-) -> Iterator[tuple[dict[str, list[NewPhoto]], int]]:
-    workers = min(jobs if jobs > 0 else cpu_count(), cpu_count())
-    if workers == 1:
-        return (_drawn(people, settled, crowd, config) for people, settled in pieces)
-    return in_processes((delayed(_drawn)(people, settled, crowd, config) for people, settled in pieces), workers)
-
-
-def _drawn(
-    people: list[int], settled: int, crowd: Crowd, config: EnrollmentConfig
-) -> tuple[dict[str, list[NewPhoto]], int]:
+def _draw(batch: Batch, crowd: Crowd, config: EnrollmentConfig) -> tuple[dict[str, list[NewPhoto]], int]:
+    people, settled = batch
     images = crowd.faces(np.array(people, np.int64))
     faces = [Face(hash_of(image.tobytes()), crowd_name(who), image) for who, image in zip(people, images, strict=True)]
     photos = photos_of(faces, config)
     return {crowd_name(who): [replace(photo, source=None)] for who, photo in zip(people, photos, strict=True)}, settled
-
-
-def _write(store: Store, config: EnrollmentConfig, waiting: list[dict[str, list[NewPhoto]]]) -> int:
-    together = {name: photos for made in waiting for name, photos in made.items()}
-    if together:
-        with store.writing() as change:
-            check_parameters(change, config)
-            change.add_all(together)
-    return len(together)

@@ -74,9 +74,9 @@ def on_workers(workers, address):
 def _remember() -> None:
     from lightproof.core import cluster
     from lightproof.gallery import enrollment
-    from lightproof.gallery.folders import read
+    from lightproof.gallery.folders import scan
 
-    modules = (cluster, read, enrollment)
+    modules = (cluster, scan, enrollment)
     cluster.before = [(module, dict(vars(module))) for module in modules]
 
 

@@ -59,13 +59,13 @@ def test_a_cluster_is_for_folders(call):  # noqa: F811
 def test_ctrl_c_ends_the_command_and_not_the_workers(workers, address, album, tmp_path):
     slow = """
 import sys, time
-from lightproof.gallery import folders, sifting
-from lightproof import cli
-folders.COMMITTED = 1
-sifting.TOGETHER = 5
-take = folders.Desk.take
-folders.Desk.take = lambda desk, made: (take(desk, made), print("took", flush=True), time.sleep(0.5))
-cli.main()
+from lightproof.gallery.folders import FolderWriter, commit, diff
+from lightproof.cli import main
+commit.BATCHES_PER_CHANGE = 1
+diff.FACES_PER_BATCH = 5
+write = FolderWriter.write
+FolderWriter.write = lambda self, results: (write(self, results), print("took", flush=True), time.sleep(0.5))
+main()
 """
     place = str(tmp_path / "people.gallery")
     asked = ["enroll", "--folder", str(album), "--cropped", "--gallery", place, "--cluster", address]

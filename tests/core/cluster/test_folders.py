@@ -12,17 +12,17 @@ from distributed import WorkerPlugin
 
 from lightproof.core.cluster import Cluster
 from lightproof.errors import BadCluster, BadImage, BadParameter, DatasetMissing
-from lightproof.gallery.folders import diff, scan
+from lightproof.gallery.folders import commit, diff
 from tests.core.cluster.conftest import DEATHS, started
 from tests.gallery.people import new, state
 
 
 @pytest.fixture
 def small_pieces(monkeypatch):
-    monkeypatch.setattr(diff, "TOGETHER", 5)
-    monkeypatch.setattr(diff, "READ", 7)
-    monkeypatch.setattr(diff, "LOOKED_UP", 40)
-    monkeypatch.setattr(scan, "COMMITTED", 2)
+    monkeypatch.setattr(diff, "FACES_PER_BATCH", 5)
+    monkeypatch.setattr(diff, "FILES_PER_READ", 7)
+    monkeypatch.setattr(diff, "FILES_PER_QUERY", 40)
+    monkeypatch.setattr(commit, "BATCHES_PER_CHANGE", 2)
 
 
 def kept(gallery):
@@ -151,9 +151,9 @@ def test_an_interrupted_folder_goes_on_and_the_workers_are_free(workers, address
 
 
 def hide_folder():
-    from lightproof.gallery.folders import read
+    from lightproof.gallery.folders import scan
 
-    read.os = SimpleNamespace(path=SimpleNamespace(isdir=lambda path: False))
+    scan.os = SimpleNamespace(path=SimpleNamespace(isdir=lambda path: False))
 
 
 def test_workers_that_do_not_see_the_folder_are_told_of(on_workers, address, album, tmp_path):
@@ -178,7 +178,7 @@ def lock_one_file(module):
     room.contents_of = locked
 
 
-@pytest.mark.parametrize(("module", "known"), [("reading", ["Zoe"]), ("taking", ["Zoe"]), ("taking", [])])
+@pytest.mark.parametrize(("module", "known"), [("folders.scan", ["Zoe"]), ("enrollment", ["Zoe"]), ("enrollment", [])])
 def test_a_file_that_only_a_worker_cannot_read_is_said_and_not_remembered(
     on_workers, address, album, tmp_path, module, known
 ):

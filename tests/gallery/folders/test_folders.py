@@ -13,8 +13,7 @@ import pytest
 from lightproof.errors import BadParameter, DatasetMissing
 from lightproof.gallery import Calibration, FolderReport, Refused
 from lightproof.gallery.enrollment import BatchResult
-from lightproof.gallery.folders import diff, scan
-from lightproof.gallery.folders.commit import Desk
+from lightproof.gallery.folders import FolderWriter, commit, diff
 from lightproof.gallery.store import Refusal
 from lightproof.plots import png_of
 from tests.gallery.people import NAMES, answers, enroll, face, new, png
@@ -241,7 +240,7 @@ def test_what_somebody_else_enrolls_meanwhile_in_another_way_is_known_and_not_re
         for hash, name in ((photo.hash, 0), ("f" * 64, 1))
     ]
     report = FolderReport()
-    Desk(gallery.store, gallery.config, report, {}, set()).take([BatchResult({}, {}, seen, [])])
+    FolderWriter(gallery.store, gallery.config, report, {}, set()).write([BatchResult({}, {}, seen, [])])
     assert (report.known, [refused.photo for refused in report.refused]) == (1, ["Ben/1.png"])
     assert list(gallery.store.refusals()) == ["f" * 64]
 
@@ -265,9 +264,9 @@ def test_a_copy_of_a_refused_file_is_refused_for_the_same_reason(gallery, folder
 def test_a_copy_is_told_of_alike_however_many_files_are_looked_up_at_once(gallery, folder, monkeypatch, looked_up):
     if looked_up:  # where the gallery knows nothing, nothing is looked up
         gallery.enroll("Dora", [np.random.default_rng(0).integers(0, 256, (96, 84)).astype(np.uint8)])
-    monkeypatch.setattr(diff, "LOOKED_UP", looked_up or 1)
-    monkeypatch.setattr(diff, "TOGETHER", 1)
-    monkeypatch.setattr(scan, "COMMITTED", 1)
+    monkeypatch.setattr(diff, "FILES_PER_QUERY", looked_up or 1)
+    monkeypatch.setattr(diff, "FACES_PER_BATCH", 1)
+    monkeypatch.setattr(commit, "BATCHES_PER_CHANGE", 1)
     for name in ("Ada/bad.png", "Cleo/bad.png"):
         put(folder, name, b"no picture")
     put(folder, "Cleo/ada.png", png("Ada"))
@@ -317,8 +316,8 @@ def many(top, count):
 
 
 def test_an_interrupted_folder_goes_on_where_it_stopped(gallery, tmp_path, monkeypatch):
-    monkeypatch.setattr(diff, "TOGETHER", 4)
-    monkeypatch.setattr(scan, "COMMITTED", 2)
+    monkeypatch.setattr(diff, "FACES_PER_BATCH", 4)
+    monkeypatch.setattr(commit, "BATCHES_PER_CHANGE", 2)
     many(tmp_path / "many", 30)
 
     def interrupt(pieces, total):

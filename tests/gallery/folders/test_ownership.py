@@ -7,7 +7,7 @@ import shutil
 import pytest
 
 from lightproof.gallery import FolderReport, Gallery
-from lightproof.gallery.folders import diff, scan
+from lightproof.gallery.folders import commit, diff
 from tests.gallery.folders.test_folders import ALL, follow, kept, put, take
 from tests.gallery.people import answers, new, png
 
@@ -136,8 +136,8 @@ def test_a_file_that_moves_within_the_folder_of_a_person_is_noted(gallery, folde
 
 
 def test_who_is_renamed_while_a_folder_is_enrolled_does_not_become_two(tmp_path, store_place, monkeypatch):
-    monkeypatch.setattr(diff, "TOGETHER", 1)
-    monkeypatch.setattr(scan, "COMMITTED", 1)
+    monkeypatch.setattr(diff, "FACES_PER_BATCH", 1)
+    monkeypatch.setattr(commit, "BATCHES_PER_CHANGE", 1)
     top = tmp_path / "photos"
     for light in range(5):
         put(top, f"Ada/{light}.png", png("Ada", light))

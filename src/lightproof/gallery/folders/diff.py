@@ -1,149 +1,175 @@
-"""Which photos of a folder are to be worked on: all but those that are settled already."""
+"""A folder against the gallery: whose its files are, and which of them need work.
+
+A folder belongs to the person it is called after. People may be renamed in the gallery while their folders keep their
+names: then a folder belongs to the person as whom its photos were enrolled, whatever that person is called now. A photo
+goes to another person only when its file has gone to another folder.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain, groupby, islice
-from typing import Final, NamedTuple
+from typing import Final
+from unicodedata import normalize
 
 from lightproof.core.executors import Executor
-from lightproof.errors import DuplicatePhoto
-from lightproof.gallery.enrollment import BatchResult, EnrollmentConfig, Job
-from lightproof.gallery.folders.ownership import Belonging, Picture
-from lightproof.gallery.folders.read import READ, Read, reading, why_unread
-from lightproof.gallery.store import NewPhoto, Refusal, Store, storable
-from lightproof.imaging.decode import in_one_line
+from lightproof.errors import BadImage, DuplicatePhoto
+from lightproof.gallery.enrollment import BatchResult, EnrollmentConfig, PhotoFile, hash_of
+from lightproof.gallery.folders.scan import FolderReport, FolderScan, Refused, hashing, why_unread
+from lightproof.gallery.store import NewPhoto, Photo, Refusal, Store, storable
+from lightproof.imaging.decode import contents_of, in_one_line
 
-TOGETHER: Final = 48
-"""Faces that are worked on in one go."""
+FACES_PER_BATCH: Final = 48
 
-PHOTOGRAPHS: Final = 12
-"""Photographs, in which faces must be found first: no worker should have many left when the others are done."""
+PHOTOS_PER_BATCH: Final = 12
+"""Fewer than faces, which need no search: no worker should have many left when the others are done."""
 
-LOOKED_UP: Final = 480
-"""Photos that the store is asked about in one question."""
+FILES_PER_READ: Final = 120
 
+FILES_PER_QUERY: Final = 480
+"""Files that the store is asked about together."""
 
-Piece = tuple[list[Job], int]
+Batch = tuple[list[PhotoFile], int]
 """Files to be worked on, and how many files are settled with them."""
 
 
-class Refused(NamedTuple):
-    """A photo that was not enrolled, and why."""
+class Ownership:
+    """Whose the files of a folder are, by what was enrolled from the same folder before.
 
-    photo: str
-    reason: str
-
-
-@dataclass
-class FolderReport:
-    """What came of a folder.
+    Parameters
+    ----------
+    enrolled : list of Photo
+        What came from the folder.
+    files : list of PhotoFile
+        What is in it now, by the names of its folders.
 
     Attributes
     ----------
-    enrolled : int
-        Photos that are new, and were added by this call.
-    people : int
-        People they are of.
-    known : int
-        Photos that were there already.
-    refused : list of Refused
-        Photos that were not enrolled now.
-    refused_before : list of Refused
-        Photos that were refused earlier and not tried again.
-    removed : list of str
-        Photos that are no longer in the folder, by :meth:`Gallery.sync`.
-    gone : list of str
-        People who left: all their photos are no longer there, or lie in other people's folders now.
-    ignored : list of Refused
-        Files that are no photos of a person.
-    dry_run : bool
-        Whether nothing was done.
+    photos : dict of str to Photo
+        What came from the folder, by hash.
     """
 
-    enrolled: int = 0
-    people: int = 0
-    known: int = 0
-    refused: list[Refused] = field(default_factory=list)
-    refused_before: list[Refused] = field(default_factory=list)
-    removed: list[str] = field(default_factory=list)
-    gone: list[str] = field(default_factory=list)
-    ignored: list[Refused] = field(default_factory=list)
-    dry_run: bool = False
+    def __init__(self, enrolled: Iterable[Photo], files: Sequence[PhotoFile]) -> None:
+        self.photos = {photo.hash: photo for photo in enrolled}
+        self._files = files
+        self._paths = {storable(file.source): file.path for file in files}
+        self._hashes_of: dict[str, set[str]] = {}
+        self._stays: dict[str, bool] = {}
+        self._just_read: Mapping[str, str] = {}
+        folders = {file.person for file in files}
+        by_folder: dict[str, list[Photo]] = {}
+        for photo in self.photos.values():
+            by_folder.setdefault(normalize("NFC", (photo.source or "").partition("/")[0]), []).append(photo)
+        renamed = {folder: self._renamed_owner(folder, own, folders) for folder, own in by_folder.items()}
+        self._renamed = {folder: person for folder, person in renamed.items() if person is not None}
+
+    def use_hashes(self, hashes: Mapping[str, str]) -> None:
+        """Use the hashes of files that were just read, by path; all others are read here."""
+        self._just_read = hashes
+
+    def person_of(self, folder: str) -> str:
+        """Return whose a folder is."""
+        return self._renamed.get(folder, folder)
+
+    def stays(self, photo: Photo) -> bool:
+        """Whether a photo's file is still where it was when it was enrolled."""
+        if photo.hash not in self._stays:
+            self._stays[photo.hash] = self._is_in_place(photo)
+        return self._stays[photo.hash]
+
+    def is_at_home(self, photo: Photo) -> bool:
+        """Whether a file in a folder of the photo's own person holds it, whatever the file is called."""
+        if photo.person not in self._hashes_of:
+            paths = [file.path for file in self._files if self.person_of(file.person) == photo.person]
+            self._hashes_of[photo.person] = {number for path in paths if (number := _hash_at(path))}
+        return photo.hash in self._hashes_of[photo.person]
+
+    def _renamed_owner(self, folder: str, photos: Sequence[Photo], folders: set[str]) -> str | None:
+        """Find the one person of another name whom a folder's photos are of; None if it is of its own name."""
+        person = photos[0].person
+        if person == folder or any(photo.person != person for photo in photos):
+            return None
+        # If the person's photos have gone to a folder of the right name, the folder of the old name is a new one.
+        return person if person not in folders or any(map(self.stays, photos)) else None
+
+    def _is_in_place(self, photo: Photo) -> bool:
+        path = self._paths.get(photo.source or "")
+        if path is None:
+            return False
+        # A file that cannot be read now is no reason to move its photo.
+        return (self._just_read.get(path) or _hash_at(path)) in (photo.hash, None)
 
 
-class Plan(NamedTuple):
-    """What there is to do: files by person, and what is known before anything is read.
-
-    Attributes
-    ----------
-    folder : str
-        As the gallery calls it.
-    top : str
-        Where it is.
-    """
-
-    folder: str
-    top: str
-    files: list[Picture]
-    ignored: list[Refused]
-    retry: bool
-    syncing: bool
+def _hash_at(path: str) -> str | None:
+    """Return the hash of a file; None if it cannot be read."""
+    try:
+        return hash_of(contents_of(path, None)[0])
+    except BadImage:
+        return None
 
 
-class Work:
-    """Reads what each file holds, and leaves out what need not be done.
+class FolderDiff:
+    """Finds the files of a folder that need work, and reports on all others.
 
-    Where the gallery knows nothing yet, all of it has to be done: then files are not read before they are worked on,
-    and only those that hold the same as another one are left out, afterwards.
+    An empty gallery needs all files: then they are not read before they are worked on, and copies are left out
+    afterwards.
 
     Parameters
     ----------
     store : Store
-    plan : Plan
+    scan : FolderScan
     config : EnrollmentConfig
     report : FolderReport
         Filled in on the way.
     executor : Executor
         Reads the files.
+    retry : bool
+        Whether refused photos are tried again.
+    moving : bool
+        Whether a photo follows its file to the folder of another person.
 
     Attributes
     ----------
-    belonging : Belonging
-        Whose the files are.
-    seen : dict of str to Job
+    ownership : Ownership
+    seen : dict of str to PhotoFile
         The first file of every photo in the folder, by hash.
     unread : set of str
-        Files that are there but cannot be read.
+        Files that cannot be read now.
     moves : dict of str to str
-        Photos whose files have gone to the folder of somebody else, and whose they are to be.
+        The new people of photos whose files have gone to another person's folder.
     sources : dict of str to str
-        Photos that stay whose they are and whose files have gone elsewhere, and where to.
+        The new names of files whose photos stay with their people.
     """
 
     def __init__(
-        self, store: Store, plan: Plan, config: EnrollmentConfig, report: FolderReport, executor: Executor
-    ) -> None:
-        self._store, self._plan, self._way, self._report, self._executor = store, plan, config, report, executor
-        self.belonging = Belonging(store.photos(folder=plan.folder), plan.files)
-        self.seen: dict[str, Job] = {}
+        self, store: Store, scan: FolderScan, config: EnrollmentConfig, report: FolderReport, executor: Executor,
+        *, retry: bool, moving: bool,
+    ) -> None:  # fmt: skip
+        self._store, self._scan, self._config, self._report = store, scan, config, report
+        self._executor, self._retry, self._moving = executor, retry, moving
+        self.ownership = Ownership(store.photos(folder=scan.name), scan.files)
+        self.seen: dict[str, PhotoFile] = {}
         self.unread: set[str] = set()
         self.moves: dict[str, str] = {}
         self.sources: dict[str, str] = {}
-        self._before: dict[str, Refusal] = {}
-        self._twins: list[Job] = []
-        there = store.counts()
-        self._is_new = not (there.photos or there.refused)
+        self._refused_before: dict[str, Refusal] = {}
+        self._copies: list[PhotoFile] = []
+        counts = store.counts()
+        self._is_new = not (counts.photos or counts.refused)
 
-    def pieces(self) -> Iterator[Piece]:
+    @property
+    def n_batches(self) -> int:
+        """The largest number of batches."""
+        return -(-len(self._scan.files) // _batch_size(self._config))
+
+    def batches(self) -> Iterator[Batch]:
         """Yield files to be worked on, and how many files that settles; a person's files stay together if they fit."""
-        waiting: list[Job] = []
+        waiting: list[PhotoFile] = []
         settled = 0
-        most = together(self._way)
-        for jobs, others in self._blocks():
-            settled += others
-            for own in _by_person(jobs, most):
+        most = _batch_size(self._config)
+        for files, n_others in self._blocks():
+            settled += n_others
+            for own in _by_person(files, most):
                 if waiting and len(waiting) + len(own) > most:
                     yield waiting, settled + len(waiting)
                     waiting, settled = [], 0
@@ -151,123 +177,121 @@ class Work:
         if waiting or settled:
             yield waiting, settled + len(waiting)
 
-    def _blocks(self) -> Iterator[tuple[list[Job], int]]:
-        """Yield files to be worked on, many at a time, and how many others there are between them."""
+    def _blocks(self) -> Iterator[tuple[list[PhotoFile], int]]:
+        """Yield files to be worked on, many at a time, and the number of other files between them."""
         if self._is_new:
-            unread = (Job(file.folder, file.source, file.path, "") for file in self._plan.files)
-            while some := list(islice(unread, LOOKED_UP)):
+            unread = iter(self._scan.files)
+            while some := list(islice(unread, FILES_PER_QUERY)):
                 yield some, 0
             return
-        files = iter(zip(self._plan.files, self._read_all(), strict=True))
-        while block := list(islice(files, LOOKED_UP)):
-            jobs = self._new(block)
-            yield jobs, len(block) - len(jobs)
+        files = self._read_all()
+        while block := list(islice(files, FILES_PER_QUERY)):
+            new = self._new_files(block)
+            yield new, len(block) - len(new)
 
-    def sifted(self, made: BatchResult) -> BatchResult:
-        """Leave out of what was made what came of files that hold the same as one before, where that shows only now."""
-        if not self._is_new:
-            return made
-        own = {name: [one for one in theirs if self._is_first(name, one)] for name, theirs in made.photos.items()}
-        refused = [one for one in made.refused if self._is_first(one.person or "", one)]
-        spans = {name: span for name, span in made.spans.items() if len(own[name]) == len(made.photos[name])}
-        return BatchResult({name: theirs for name, theirs in own.items() if theirs}, spans, refused, made.unread)
+    def _read_all(self) -> Iterator[PhotoFile]:
+        files = self._scan.files
+        parts = [files[start : start + FILES_PER_READ] for start in range(0, len(files), FILES_PER_READ)]
+        read: Iterator[list[PhotoFile]] = self._executor.map(hashing(self._scan.path), parts, len(parts), light=True)
+        return chain.from_iterable(read)
 
-    def _is_first(self, person: str, found: NewPhoto | Refusal) -> bool:
-        job = Job(person, found.source or "", "", found.hash)
-        if self.seen.setdefault(job.hash, job) is job:
-            return True
-        self._twins.append(job)
-        return False
+    def _new_files(self, block: Sequence[PhotoFile]) -> list[PhotoFile]:
+        self.ownership.use_hashes({file.path: file.hash for file in block if file.hash})
+        readable = []
+        for file in block:
+            if file.hash:
+                readable.append(file._replace(person=self.ownership.person_of(file.person)))
+            else:
+                self.unread.add(storable(file.source))
+                self._report.refused.append(Refused(in_one_line(file.source), why_unread(file)))
+        hashes = {file.hash for file in readable}
+        owners, refusals = self._store.known_hashes(hashes), self._store.refusals(hashes)
+        return [file for file in readable if not self._is_settled(file, owners.get(file.hash), refusals.get(file.hash))]
 
-    def _read_all(self) -> Iterator[Read]:
-        files = self._plan.files
-        pieces = [files[start : start + READ] for start in range(0, len(files), READ)]
-        done = self._executor.map(reading(self._plan.top), pieces, len(pieces), light=True)
-        return chain.from_iterable(done)
-
-    def _new(self, block: Sequence[tuple[Picture, Read]]) -> list[Job]:
-        self.belonging.look_at({file.path: read.hash for file, read in block if read.hash})
-        jobs = [job for file, read in block if (job := self._job(file, read))]
-        hashes = {job.hash for job in jobs}
-        known, refused = self._store.known_hashes(hashes), self._store.refusals(hashes)
-        return [job for job in jobs if not self._is_done(job, known.get(job.hash), refused.get(job.hash))]
-
-    def _job(self, file: Picture, read: Read) -> Job | None:
-        if not read.hash:
-            self.unread.add(storable(file.source))
-            self._report.refused.append(Refused(in_one_line(file.source), why_unread(file, read.problem)))
-            return None
-        return Job(self.belonging.person_of(file.folder), file.source, file.path, read.hash)
-
-    def _is_done(self, job: Job, owner: str | None, refusal: Refusal | None) -> bool:
-        first = self.seen.setdefault(job.hash, job)
+    def _is_settled(self, file: PhotoFile, owner: str | None, refusal: Refusal | None) -> bool:
+        first = self.seen.setdefault(file.hash, file)
         if owner is not None:
-            return self._is_known(job, owner)
-        if first is not job:
-            # What comes of the first of them is not known yet.
-            self._twins.append(job)
+            return self._stays_enrolled(file, owner)
+        if first is not file:
+            # What comes of the first file is not known yet.
+            self._copies.append(file)
             return True
-        if refusal and not self._plan.retry and refusal.parameters == self._way.looking:
-            self._before[job.hash] = refusal
-            self._report.refused_before.append(_refused_too(job, refusal))
+        if refusal and not self._retry and refusal.parameters == self._config.looking:
+            self._refused_before[file.hash] = refusal
+            self._report.refused_before.append(_refused_too(file, refusal))
             return True
         return False
 
-    def _is_known(self, job: Job, owner: str) -> bool:
-        """Whether an enrolled photo stays whose it is: it moves when its file has left the folders of that person."""
-        photo = self.belonging.photos.get(job.hash)
-        if photo is None or self.belonging.stays(photo):
-            at_home = photo is not None and photo.source == storable(job.source)
-            self._known_as(job, job.person if at_home else owner)
+    def _stays_enrolled(self, file: PhotoFile, owner: str) -> bool:
+        """Whether an enrolled photo stays with its person: it moves when its file has left the person's folders."""
+        photo = self.ownership.photos.get(file.hash)
+        if photo is None or self.ownership.stays(photo):
+            is_own_file = photo is not None and photo.source == storable(file.source)
+            self._report_known(file, file.person if is_own_file else owner)
             return True
-        if job.hash not in self.moves:
-            if job.person == owner:
-                self.sources.setdefault(job.hash, job.source)
-            elif self._plan.syncing and self.seen[job.hash] is job and not self.belonging.is_at_home(photo):
-                self.moves[job.hash] = job.person
+        if file.hash not in self.moves:
+            if file.person == owner:
+                self.sources.setdefault(file.hash, file.source)
+            elif self._moving and self.seen[file.hash] is file and not self.ownership.is_at_home(photo):
+                self.moves[file.hash] = file.person
                 return False
-        self._known_as(job, self.moves.get(job.hash, owner))
+        self._report_known(file, self.moves.get(file.hash, owner))
         return True
 
-    def _known_as(self, job: Job, owner: str) -> None:
-        if owner == job.person:
+    def _report_known(self, file: PhotoFile, owner: str) -> None:
+        if owner == file.person:
             self._report.known += 1
         else:
-            mistake = DuplicatePhoto(in_one_line(job.source), job.person, owner)
-            self._report.refused.append(Refused(in_one_line(job.source), str(mistake)))
+            mistake = DuplicatePhoto(in_one_line(file.source), file.person, owner)
+            self._report.refused.append(Refused(in_one_line(file.source), str(mistake)))
 
-    def settle_twins(self, refused: Mapping[str, Refusal]) -> None:
-        """Say of files that hold the same as another one what came of that one.
+    def without_copies(self, result: BatchResult) -> BatchResult:
+        """Leave out results of files that hold the same as an earlier file, where that shows only now."""
+        if not self._is_new:
+            return result
+        photos = {name: [one for one in own if self._is_first(name, one)] for name, own in result.photos.items()}
+        refused = [refusal for refusal in result.refused if self._is_first(refusal.person or "", refusal)]
+        spans = {name: span for name, span in result.spans.items() if len(photos[name]) == len(result.photos[name])}
+        return BatchResult({name: own for name, own in photos.items() if own}, spans, refused, result.unread)
+
+    def _is_first(self, person: str, result: NewPhoto | Refusal) -> bool:
+        file = PhotoFile(person, result.source or "", "", result.hash)
+        if self.seen.setdefault(file.hash, file) is file:
+            return True
+        self._copies.append(file)
+        return False
+
+    def report_copies(self, refused: Mapping[str, Refusal]) -> None:
+        """Report on files that hold the same as an earlier file, as on that file.
 
         Parameters
         ----------
         refused : mapping of str to Refusal
-            What was refused in this run, by hash.
+            Refusals of this run, by hash.
         """
-        owners = self._store.known_hashes({job.hash for job in self._twins})
-        for job in self._twins:
-            if job.hash in refused:
-                self._report.refused.append(_refused_too(job, refused[job.hash]))
-            elif job.hash in self._before:
-                self._report.refused_before.append(_refused_too(job, self._before[job.hash]))
+        owners = self._store.known_hashes({file.hash for file in self._copies})
+        for file in self._copies:
+            if file.hash in refused:
+                self._report.refused.append(_refused_too(file, refused[file.hash]))
+            elif file.hash in self._refused_before:
+                self._report.refused_before.append(_refused_too(file, self._refused_before[file.hash]))
             else:
-                self._known_as(job, owners.get(job.hash, self.seen[job.hash].person))
+                self._report_known(file, owners.get(file.hash, self.seen[file.hash].person))
 
 
-def _refused_too(job: Job, refusal: Refusal) -> Refused:
+def _refused_too(file: PhotoFile, refusal: Refusal) -> Refused:
     """Give the reason of a file that holds the same, under the name of this one."""
-    name, other = in_one_line(job.source), in_one_line(refusal.source)
+    name, other = in_one_line(file.source), in_one_line(refusal.source)
     reason = refusal.reason
     return Refused(name, name + reason.removeprefix(other) if reason.startswith(other) else reason)
 
 
-def together(config: EnrollmentConfig) -> int:
-    """How many files are worked on in one go."""
-    return TOGETHER if config.cropped else PHOTOGRAPHS
+def _batch_size(config: EnrollmentConfig) -> int:
+    return FACES_PER_BATCH if config.cropped else PHOTOS_PER_BATCH
 
 
-def _by_person(jobs: Sequence[Job], most: int) -> Iterator[list[Job]]:
-    """Jobs of one person, so many at most."""
-    for _, group in groupby(jobs, key=lambda job: job.person):
+def _by_person(files: Sequence[PhotoFile], most: int) -> Iterator[list[PhotoFile]]:
+    """Yield files of one person, so many at most."""
+    for _, group in groupby(files, key=lambda file: file.person):
         own = list(group)
         yield from (own[start : start + most] for start in range(0, len(own), most))

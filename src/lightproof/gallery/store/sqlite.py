@@ -248,7 +248,8 @@ class SqliteFile(Database):
             )
         return (
             f"The rows are gone, but {self.errors.place} may still hold bytes of them, because somebody else is "
-            "reading it or the disk has no room; they are overwritten after the next change, or when it is opened again."
+            "reading it or the disk has no room; they are overwritten after the next change, or when it is opened "
+            "again."
         )
 
 
