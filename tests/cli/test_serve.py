@@ -89,7 +89,7 @@ def test_without_its_packages_the_extra_is_named(call, here, monkeypatch):
 
     monkeypatch.setitem(sys.modules, "uvicorn", None)
     monkeypatch.delitem(sys.modules, "lightproof.service.server", raising=False)
-    monkeypatch.delattr(service, "serve", raising=False)
+    monkeypatch.delattr(service, "server", raising=False)
     code, _, err = call("serve")
     assert code == 1
     assert complaints(err) == [

@@ -1,4 +1,4 @@
-"""A service in this process: what works for it works in a thread, so that a test starts at once."""
+"""A service in this process: its worker is a thread, so that a test starts at once."""
 
 from __future__ import annotations
 
@@ -10,36 +10,36 @@ from starlette.concurrency import run_in_threadpool
 from starlette.testclient import TestClient
 
 from lightproof.service import jobs
-from lightproof.service import state as desks
-from lightproof.service.app import make_app
+from lightproof.service import state as service_state
+from lightproof.service.application import make_app
 from lightproof.service.settings import Settings
 
 
-class HerePool:
-    """Does at once what a pool has done by others."""
+class InlinePool:
+    """Does at once, in this process, what a pool lets its workers do."""
 
     waiting = 0
 
     def __init__(self, settings, workers, seconds):
-        self._own = jobs._Own(settings)
+        self._state = jobs.WorkerState(settings)
 
     async def warm_up(self):
         return True
 
     async def do(self, gone, job, *arguments, parts=1, again=True):
         # Several services may be in this process.
-        jobs._own = self._own
+        jobs._state = self._state
         return await run_in_threadpool(job, *arguments)
 
     def close(self):
-        self._own.gallery.close()
+        self._state.gallery.close()
 
 
 @contextmanager
 def serving(settings: Settings, address: str = "127.0.0.1") -> Iterator[TestClient]:
     """Serve in this process; return what asks it, as somebody on this machine would."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(desks, "Pool", HerePool)
+        patch.setattr(service_state, "WorkerPool", InlinePool)
         app = make_app(settings)
         with TestClient(app, "http://127.0.0.1:8000", client=(address, 40000), raise_server_exceptions=False) as client:
             yield client

@@ -1,6 +1,6 @@
-"""Starts services that are to be killed: each is a fork of one process in which everything is loaded and warm.
+"""Starts services that a test kills: each is a fork of one process in which everything is loaded and warm.
 
-``python -m tests.service.nursery GALLERY``: for each line on stdin a service is started; the line "PID PORT" says which.
+``python -m tests.service.nursery GALLERY`` starts a service for each line on stdin, and writes its "PID PORT".
 """
 
 from __future__ import annotations
@@ -13,24 +13,24 @@ from pathlib import Path
 import uvicorn
 
 from lightproof.service import jobs, state
-from lightproof.service.app import make_app
-from lightproof.service.http_protocol import GuardedProtocol
+from lightproof.service.application import make_app
+from lightproof.service.server import GuardedProtocol
 from lightproof.service.settings import Limits, Settings
-from tests.service.here import HerePool
+from tests.service.here import InlinePool
 
 
 def serve(settings: Settings, listener: socket.socket) -> None:
     """Serve for ever, and do the work in this process, so that one kill ends all of it."""
-    state.Pool = HerePool
+    state.WorkerPool = InlinePool
     config = uvicorn.Config(make_app(settings), http=GuardedProtocol, ws="none", log_config=None, access_log=False)
     uvicorn.Server(config).run([listener])
 
 
 def main() -> None:
     settings = Settings(sys.argv[1], limits=Limits(rate=0))
-    jobs._own = jobs._Own(settings)
+    jobs._state = jobs.WorkerState(settings)
     jobs.warm_up()
-    jobs._here().gallery.close()
+    jobs.worker_state().gallery.close()
     record = Path(sys.argv[1]).with_suffix(".said")
     print("ready", flush=True)
     for _ in sys.stdin:

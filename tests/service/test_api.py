@@ -12,6 +12,7 @@ from PIL import Image
 
 from lightproof.gallery import Gallery
 from lightproof.service import schemas
+from lightproof.service.client import from_json
 from lightproof.service.settings import Settings
 from tests.scenes import compose, seat
 from tests.service.conftest import FREE, png
@@ -27,11 +28,11 @@ def ask(client, place, photo, **fields):
 def read(kind, answer, status=200):
     assert answer.status_code == status, answer.text
     assert answer.headers["content-type"] == "application/json"
-    return schemas.read(kind, answer.json())
+    return from_json(kind, answer.json())
 
 
 def people(client, **query):
-    return read(schemas.PeoplePage, client.get("/v1/people", params=query))
+    return read(schemas.PeoplePageSchema, client.get("/v1/people", params=query))
 
 
 def number_of(client, name):
@@ -41,7 +42,7 @@ def number_of(client, name):
 
 def test_health_and_version_tell_what_runs(client):
     assert client.get("/v1/health").json() == {"status": "ok"}
-    told = read(schemas.Version, client.get("/v1/version"))
+    told = read(schemas.VersionSchema, client.get("/v1/version"))
     assert (told.preset, told.keeps_photos, told.liveness) == ("fast", True, "none")
     assert (told.people, told.photos) == (4, 8)
     assert told.limits.photos == FREE.photos
@@ -49,18 +50,18 @@ def test_health_and_version_tell_what_runs(client):
 
 def test_somebody_is_enrolled_found_renamed_and_deleted(newcomer, shots):
     sent = newcomer.post("/v1/people", data={"name": "Ada", **CROPPED}, files=files(shots["Ada"]["front"]))
-    made = read(schemas.Enrolled, sent, 201)
+    made = read(schemas.EnrolledSchema, sent, 201)
     assert (made.person.name, made.person.photos, len(made.added), made.known, made.rejected) == ("Ada", 1, 1, [], [])
     assert made.person.advice.has == ["front"]
     who = made.person.id
-    answer = read(schemas.Answer, ask(newcomer, "identify", shots["Ada"]["left"]))
+    answer = read(schemas.AnswerSchema, ask(newcomer, "identify", shots["Ada"]["left"]))
     assert (answer.answer, answer.person, answer.name) == ("known", who, "Ada")
     assert answer.score >= answer.threshold == pytest.approx(0.5)
-    renamed = read(schemas.PersonDetail, newcomer.patch(f"/v1/people/{who}", json={"name": "Ada Lovelace"}))
+    renamed = read(schemas.PersonDetailSchema, newcomer.patch(f"/v1/people/{who}", json={"name": "Ada Lovelace"}))
     assert (renamed.id, renamed.name) == (who, "Ada Lovelace")
-    assert read(schemas.Answer, ask(newcomer, "identify", shots["Ada"]["left"])).name == "Ada Lovelace"
-    assert read(schemas.Forgotten, newcomer.delete(f"/v1/people/{who}")) == schemas.Forgotten(1, 1, None)
-    gone = read(schemas.Answer, ask(newcomer, "identify", shots["Ada"]["left"]))
+    assert read(schemas.AnswerSchema, ask(newcomer, "identify", shots["Ada"]["left"])).name == "Ada Lovelace"
+    assert read(schemas.ForgottenSchema, newcomer.delete(f"/v1/people/{who}")) == schemas.ForgottenSchema(1, 1, None)
+    gone = read(schemas.AnswerSchema, ask(newcomer, "identify", shots["Ada"]["left"]))
     assert (gone.answer, gone.name, gone.candidates) == ("unknown", None, [])
     assert gone.sentence == "Unknown: nobody is enrolled."
 
@@ -70,11 +71,11 @@ def test_what_the_service_enrolls_the_command_line_finds_and_the_other_way_round
     with Gallery.open(empty) as gallery:
         assert gallery.identify(shots["Ada"]["left"], cropped=True).name == "Ada"
         gallery.enroll("Ben", [shots["Ben"]["front"]], cropped=True)
-    assert read(schemas.Answer, ask(newcomer, "identify", shots["Ben"]["left"])).name == "Ben"
+    assert read(schemas.AnswerSchema, ask(newcomer, "identify", shots["Ben"]["left"])).name == "Ben"
 
 
 def test_a_stranger_is_an_answer(client, shots):
-    answer = read(schemas.Answer, ask(client, "identify", shots["Eve"]["front"]))
+    answer = read(schemas.AnswerSchema, ask(client, "identify", shots["Eve"]["front"]))
     assert (answer.answer, answer.person, answer.name) == ("unknown", None, None)
     assert answer.score < answer.threshold
     assert len(answer.candidates) == 4
@@ -82,7 +83,7 @@ def test_a_stranger_is_an_answer(client, shots):
 
 
 def test_an_answer_tells_score_threshold_meaning_and_light(client, shots):
-    answer = read(schemas.Answer, ask(client, "identify", shots["Ben"]["right"], top="2", far="0.01"))
+    answer = read(schemas.AnswerSchema, ask(client, "identify", shots["Ben"]["right"], top="2", far="0.01"))
     assert answer.candidates[0].name == "Ben"
     assert len(answer.candidates) == 2
     assert answer.far == 0.01
@@ -101,9 +102,9 @@ def test_a_photograph_is_looked_through_for_its_face(photos_extra, newcomer):
     out = io.BytesIO()
     Image.fromarray(scene.photo).save(out, "JPEG", quality=92)
     sent = newcomer.post("/v1/people", data={"name": "Ada"}, files=files(out.getvalue()))
-    assert read(schemas.Enrolled, sent, 201).person.photos == 1
+    assert read(schemas.EnrolledSchema, sent, 201).person.photos == 1
     answer = newcomer.post("/v1/identify", data={"quick": "true"}, files=files(png(scene.photo), field="photo"))
-    told = read(schemas.Answer, answer)
+    told = read(schemas.AnswerSchema, answer)
     assert told.name == "Ada"
     assert told.face.faces == 1
     assert told.face.right_eye == pytest.approx([scene.eyes[0][0].real, scene.eyes[0][0].imag], abs=5)
@@ -112,17 +113,17 @@ def test_a_photograph_is_looked_through_for_its_face(photos_extra, newcomer):
 
 def test_json_with_base64_says_the_same_as_a_form(client, shots):
     photo = shots["Ada"]["right"]
-    form = read(schemas.Answer, ask(client, "identify", photo, top="3"))
+    form = read(schemas.AnswerSchema, ask(client, "identify", photo, top="3"))
     text = base64.b64encode(photo).decode()
     told = client.post("/v1/identify", json={"photo": text, "cropped": True, "top": 3})
-    assert read(schemas.Answer, told) == form
+    assert read(schemas.AnswerSchema, told) == form
 
 
 def test_photos_are_taken_one_by_one_and_those_that_cannot_be_have_their_reason(client, shots):
     who = number_of(client, "Ada")
     sent = files(shots["Ada"]["right"], b"no picture", shots["Ada"]["front"], shots["Ben"]["front"], b"",
                  shots["Ada"]["right"])  # fmt: skip
-    told = read(schemas.Enrolled, client.post(f"/v1/people/{who}/photos", data=CROPPED, files=sent))
+    told = read(schemas.EnrolledSchema, client.post(f"/v1/people/{who}/photos", data=CROPPED, files=sent))
     assert len(told.added) == 1
     assert told.known == [2, 5]
     assert [(one.index, one.code) for one in told.rejected] == [
@@ -138,18 +139,18 @@ def test_where_no_photo_can_be_taken_nobody_is_enrolled(client, shots):
     before = people(client)
     sent = client.post("/v1/people", data={"name": "Eve", **CROPPED}, files=files(b"nothing", shots["Ada"]["front"]))
     said = problem(sent, 422, "nothing_taken")
-    assert said == "At least one photo must be taken; got 2 that were not."
+    assert said == "At least one photo must be usable; got 2 that were rejected."
     assert [one["code"] for one in sent.json()["rejected"]] == ["bad_picture", "photo_of_another"]
     assert people(client) == before
 
 
 def test_somebody_may_be_entered_before_there_is_a_photo(client, shots):
-    made = read(schemas.Enrolled, client.post("/v1/people", json={"name": "Eve"}), 201)
+    made = read(schemas.EnrolledSchema, client.post("/v1/people", json={"name": "Eve"}), 201)
     assert made.person.photos == 0
-    assert read(schemas.Answer, ask(client, "identify", shots["Eve"]["left"])).name is None
+    assert read(schemas.AnswerSchema, ask(client, "identify", shots["Eve"]["left"])).name is None
     told = client.post(f"/v1/people/{made.person.id}/photos", data=CROPPED, files=files(shots["Eve"]["front"]))
-    assert read(schemas.Enrolled, told).person.photos == 1
-    assert read(schemas.Answer, ask(client, "identify", shots["Eve"]["left"])).name == "Eve"
+    assert read(schemas.EnrolledSchema, told).person.photos == 1
+    assert read(schemas.AnswerSchema, ask(client, "identify", shots["Eve"]["left"])).name == "Eve"
 
 
 def test_people_come_page_by_page_in_order_and_nobody_twice(client):
@@ -172,14 +173,14 @@ def test_people_come_page_by_page_in_order_and_nobody_twice(client):
 
 def test_a_name_may_be_any_that_the_gallery_takes(client):
     for name in ("Zoë/../../etc/passwd", "<b>Bold</b>", "名前", "O'Brien; DROP TABLE people", "%2e%2e"):
-        made = read(schemas.Enrolled, client.post("/v1/people", json={"name": name}), 201)
-        assert read(schemas.PersonDetail, client.get(f"/v1/people/{made.person.id}")).name == name
+        made = read(schemas.EnrolledSchema, client.post("/v1/people", json={"name": name}), 201)
+        assert read(schemas.PersonDetailSchema, client.get(f"/v1/people/{made.person.id}")).name == name
         assert [one.name for one in people(client, name=name).people] == [name]
 
 
 def test_photos_are_listed_with_their_light_and_face(client, shots):
     who = number_of(client, "Ada")
-    photos = read(schemas.Photos, client.get(f"/v1/people/{who}/photos")).photos
+    photos = read(schemas.PhotosSchema, client.get(f"/v1/people/{who}/photos")).photos
     assert sorted(photo.light for photo in photos) == ["front", "left"]
     for photo in photos:
         shown = client.get(f"/v1/people/{who}/photos/{photo.id}/thumbnail")
@@ -189,24 +190,24 @@ def test_photos_are_listed_with_their_light_and_face(client, shots):
 
 def test_with_its_last_photo_a_person_goes(client):
     who = number_of(client, "Ada")
-    first, second = read(schemas.Photos, client.get(f"/v1/people/{who}/photos")).photos
-    assert read(schemas.Forgotten, client.delete(f"/v1/people/{who}/photos/{first.id}")) == schemas.Forgotten(
-        0, 1, None
-    )
-    assert read(schemas.PersonDetail, client.get(f"/v1/people/{who}")).photos == 1
-    assert read(schemas.Forgotten, client.delete(f"/v1/people/{who}/photos/{second.id}")) == schemas.Forgotten(
-        1, 1, None
-    )
+    first, second = read(schemas.PhotosSchema, client.get(f"/v1/people/{who}/photos")).photos
+    assert read(
+        schemas.ForgottenSchema, client.delete(f"/v1/people/{who}/photos/{first.id}")
+    ) == schemas.ForgottenSchema(0, 1, None)
+    assert read(schemas.PersonDetailSchema, client.get(f"/v1/people/{who}")).photos == 1
+    assert read(
+        schemas.ForgottenSchema, client.delete(f"/v1/people/{who}/photos/{second.id}")
+    ) == schemas.ForgottenSchema(1, 1, None)
     problem(client.get(f"/v1/people/{who}"), 404, "unknown_person")
 
 
 def test_after_a_photo_is_deleted_answers_are_those_of_a_gallery_that_never_had_it(client, shots, tmp_path):
     who = number_of(client, "Ada")
     extra = client.post(f"/v1/people/{who}/photos", data=CROPPED, files=files(shots["Ada"]["right"]))
-    before = read(schemas.Answer, ask(client, "identify", shots["Eve"]["left"]))
-    added = read(schemas.Enrolled, extra).added[0].id
+    before = read(schemas.AnswerSchema, ask(client, "identify", shots["Eve"]["left"]))
+    added = read(schemas.EnrolledSchema, extra).added[0].id
     client.delete(f"/v1/people/{who}/photos/{added}")
-    after = read(schemas.Answer, ask(client, "identify", shots["Eve"]["left"]))
+    after = read(schemas.AnswerSchema, ask(client, "identify", shots["Eve"]["left"]))
     with Gallery.open(tmp_path / "other.gallery", preset="fast") as other:
         for name in ("Ada", "Ben", "Cleo", "Dan"):
             other.enroll(name, [shots[name]["front"], shots[name]["left"]], cropped=True)
@@ -217,17 +218,19 @@ def test_after_a_photo_is_deleted_answers_are_those_of_a_gallery_that_never_had_
 
 def test_two_photos_or_a_photo_and_a_person_are_verified(client, shots):
     sent = files(shots["Eve"]["front"], field="photo") + files(shots["Eve"]["left"], field="other")
-    same = read(schemas.Verification, client.post("/v1/verify", data=CROPPED | {"far": "0.01"}, files=sent))
+    same = read(schemas.VerificationSchema, client.post("/v1/verify", data=CROPPED | {"far": "0.01"}, files=sent))
     assert same.same
     assert same.light.even
     assert not same.other_light.even
     sent = files(shots["Eve"]["front"], field="photo") + files(shots["Ben"]["left"], field="other")
-    assert not read(schemas.Verification, client.post("/v1/verify", data=CROPPED | {"far": "0.01"}, files=sent)).same
+    assert not read(
+        schemas.VerificationSchema, client.post("/v1/verify", data=CROPPED | {"far": "0.01"}, files=sent)
+    ).same
     ben = number_of(client, "Ben")
-    told = read(schemas.Verification, ask(client, "verify", shots["Ben"]["right"], person=str(ben)))
+    told = read(schemas.VerificationSchema, ask(client, "verify", shots["Ben"]["right"], person=str(ben)))
     assert (told.same, told.other_light) == (True, None)
     assert told.sentence.startswith("The same person: ")
-    assert not read(schemas.Verification, ask(client, "verify", shots["Ada"]["right"], person=str(ben))).same
+    assert not read(schemas.VerificationSchema, ask(client, "verify", shots["Ada"]["right"], person=str(ben))).same
 
 
 @pytest.mark.parametrize("given", ["neither", "both"])
@@ -241,15 +244,15 @@ def test_verify_wants_one_thing_to_compare_with(client, shots, given):
 
 
 def test_the_patches_of_an_explanation_add_up_to_the_lead(client, shots):
-    answer = read(schemas.Answer, ask(client, "identify", shots["Ada"]["right"]))
-    told = read(schemas.Explanation, ask(client, "explain", shots["Ada"]["right"]))
+    answer = read(schemas.AnswerSchema, ask(client, "identify", shots["Ada"]["right"]))
+    told = read(schemas.ExplanationSchema, ask(client, "explain", shots["Ada"]["right"]))
     assert (told.name, told.person) == ("Ada", answer.person)
     assert len(told.patches) == told.rows * told.columns
     assert sum(patch.value for patch in told.patches) == pytest.approx(told.lead, abs=1e-4)
     assert told.lead == pytest.approx(answer.candidates[0].lead, abs=1e-4)
     assert Image.open(io.BytesIO(base64.b64decode(told.picture))).size == (told.width, told.height)
     ben = number_of(client, "Ben")
-    both = read(schemas.Explanation, ask(client, "explain", shots["Ada"]["right"], against=str(ben)))
+    both = read(schemas.ExplanationSchema, ask(client, "explain", shots["Ada"]["right"], against=str(ben)))
     assert (both.against, both.against_name) == (ben, "Ben")
     assert sum(patch.value for patch in both.patches) == pytest.approx(both.lead - both.against_lead, abs=1e-4)
 
@@ -261,24 +264,24 @@ def test_an_explanation_is_drawn_as_png(client, shots):
 
 
 def test_the_light_alone_is_diagnosed_without_anybody_enrolled(newcomer, shots):
-    told = read(schemas.Diagnosis, ask(newcomer, "diagnose", shots["Eve"]["left"]))
+    told = read(schemas.DiagnosisSchema, ask(newcomer, "diagnose", shots["Eve"]["left"]))
     assert told.light.side == "right"
     assert told.face is None
     problem(ask(newcomer, "explain", shots["Eve"]["left"]), 409, "nobody_enrolled")
 
 
 def test_the_threshold_is_set_by_calibration(client, shots):
-    before = read(schemas.Calibration, client.get("/v1/calibration"))
+    before = read(schemas.CalibrationSchema, client.get("/v1/calibration"))
     assert (before.calibrated, before.far, before.threshold) == (False, 0.001, pytest.approx(0.5))
-    found = read(schemas.Calibration, client.post("/v1/calibrate", json={"far": 0.01}))
+    found = read(schemas.CalibrationSchema, client.post("/v1/calibrate", json={"far": 0.01}))
     assert (found.calibrated, found.strangers, found.far) == (True, 4, 0.01)
-    assert read(schemas.Calibration, client.get("/v1/calibration")) == found
-    answer = read(schemas.Answer, ask(client, "identify", shots["Ada"]["right"]))
+    assert read(schemas.CalibrationSchema, client.get("/v1/calibration")) == found
+    answer = read(schemas.AnswerSchema, ask(client, "identify", shots["Ada"]["right"]))
     assert (answer.far, answer.calibrated) == (0.01, True)
 
 
 def test_accuracy_is_told_by_light(client):
-    told = read(schemas.Accuracy, client.get("/v1/accuracy"))
+    told = read(schemas.AccuracySchema, client.get("/v1/accuracy"))
     assert (told.people, told.asked) == (4, 8)
     everything = told.lights[0]
     assert (everything.light, everything.named.of, everything.strangers.of) == ("all", 8, 8)
@@ -297,7 +300,7 @@ def test_a_gallery_goes_out_as_a_file_and_comes_in_again(client, newcomer, tmp_p
     assert people(newcomer).total == 4
     # Faces are not kept where they were not asked to be.
     who = number_of(newcomer, "Ada")
-    photo = read(schemas.Photos, newcomer.get(f"/v1/people/{who}/photos")).photos[0]
+    photo = read(schemas.PhotosSchema, newcomer.get(f"/v1/people/{who}/photos")).photos[0]
     assert not photo.has_thumbnail
     problem(newcomer.get(f"/v1/people/{who}/photos/{photo.id}/thumbnail"), 404, "face_not_kept")
 
@@ -325,7 +328,7 @@ def test_no_photo_is_kept_unless_asked(tmp_path, shots):
         with serving(Settings(str(file), limits=FREE)) as client:
             photo = shots["Ada"]["front"]
             sent = client.post("/v1/people", data={"name": "Ada", **CROPPED}, files=files(photo))
-            assert read(schemas.Enrolled, sent, 201).added[0].has_thumbnail is keep
+            assert read(schemas.EnrolledSchema, sent, 201).added[0].has_thumbnail is keep
             ask(client, "identify", shots["Ada"]["left"])
         held = b"".join(path.read_bytes() for path in tmp_path.iterdir() if path.name.startswith(str(keep)))
         assert (b"PNG" in held) is keep

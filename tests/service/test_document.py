@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from lightproof.service.app import make_app
+from lightproof.service.application import make_app
 from lightproof.service.problems import KINDS
-from lightproof.service.settings import MIB, SHORTEST_TOKEN, Limits, Settings
+from lightproof.service.settings import MIB, MIN_TOKEN_LETTERS, Limits, Settings
 
 DOCUMENT = (Path(__file__).parents[2] / "docs" / "service.md").read_text()
 
@@ -36,7 +36,7 @@ def test_the_limits_of_the_document_are_those_of_the_service():
         f"{limits.photos} photos a request",
         f"{limits.held_bytes // MIB} MiB of all requests together",
         f"{limits.rate:g} requests a second for one address",
-        f"{SHORTEST_TOKEN} letters or more",
+        f"{MIN_TOKEN_LETTERS} letters or more",
     )
     flat = re.sub(r"\s+", " ", re.sub(r" \(`--[\w-]+`\)", "", DOCUMENT))
     for sentence in said:

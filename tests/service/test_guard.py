@@ -14,10 +14,10 @@ from hypothesis import strategies as st
 from lightproof.errors import BadGallery, BadParameter, CannotWrite, GalleryBusy, UserError
 from lightproof.gallery import Gallery
 from lightproof.service import guard, jobs
-from lightproof.service.audit import Audit
-from lightproof.service.rate_limit import MOST, Rates
-from lightproof.service.routes.page import parts
+from lightproof.service.guard import MAX_ADDRESSES, RateLimiter
+from lightproof.service.service_routes import page_files
 from lightproof.service.settings import Limits, Settings, check_host
+from lightproof.service.state import AuditLog
 from tests.service.conftest import FREE
 from tests.service.here import files, problem, serving
 
@@ -186,12 +186,12 @@ def test_every_answer_tells_browsers_what_they_may_not_do(client, place):
 
 
 def test_the_page_asks_no_other_site_and_holds_no_script_of_its_own():
-    assert {"index.html", "style.css", "app.js"} <= set(parts())
-    for name, part in parts().items():
+    assert {"index.html", "style.css", "app.js"} <= set(page_files())
+    for name, part in page_files().items():
         text = part.contents.decode()
         outside = re.findall(r"(?:https?:)?//[a-z0-9.-]+\.[a-z]{2,}", text)
         assert [place for place in outside if not place.startswith("http://www.w3.org")] == [], name
-    page = parts()["index.html"].contents.decode()
+    page = page_files()["index.html"].contents.decode()
     assert re.findall(r"<script(?![^>]*\bsrc=)", page) == []
     assert re.findall(r"\son\w+=|\sstyle=|<style", page) == []
 
@@ -217,14 +217,14 @@ def test_who_asks_too_often_is_told_when_to_come_back(gallery):
         answers = [client.get("/v1/health") for _ in range(12)]
         assert [answer.status_code for answer in answers[:10]] == [200] * 10
         said = problem(answers[-1], 429, "too_many_requests")
-        assert said == "One address must ask at most 2 times a second; got more."
+        assert said == "One address must send at most 2 requests a second; got more."
         assert int(answers[-1].headers["retry-after"]) >= 1
 
 
 @given(st.lists(st.floats(0, 2), max_size=60), st.floats(0.5, 20), st.integers(1, 20))
 def test_nobody_gets_more_than_the_burst_and_what_grew_since(pauses, rate, burst):
     clock = [0.0]
-    rates = Rates(rate, burst, lambda: clock[0])
+    rates = RateLimiter(rate, burst, lambda: clock[0])
     allowed = 0
     for pause in pauses:
         clock[0] += pause
@@ -233,7 +233,7 @@ def test_nobody_gets_more_than_the_burst_and_what_grew_since(pauses, rate, burst
         assert allowed <= burst + clock[0] * rate + 1e-6
         if seconds:
             # Who waits as long as told is let in.
-            later = Rates(rate, burst, lambda: clock[0])
+            later = RateLimiter(rate, burst, lambda: clock[0])
             later._buckets = rates._buckets.copy()
             clock[0] += seconds + 1e-9
             assert later.wait("a") == 0
@@ -248,10 +248,10 @@ def test_however_low_the_rate_one_request_is_let_in(gallery, rate):
 
 
 def test_addresses_are_not_remembered_without_end():
-    rates = Rates(1, 1)
-    for i in range(MOST + 500):
+    rates = RateLimiter(1, 1)
+    for i in range(MAX_ADDRESSES + 500):
         rates.wait(f"address {i}")
-    assert len(rates._buckets) == MOST
+    assert len(rates._buckets) == MAX_ADDRESSES
 
 
 # ----------------------------------------------------------------------------------------------------- audit and logs
@@ -294,7 +294,7 @@ def test_each_enroll_identify_and_delete_is_on_record_without_names_and_pictures
 def test_lines_are_added_to_those_that_are_there(tmp_path):
     file = tmp_path / "audit.jsonl"
     for i in range(3):
-        audit = Audit(str(file))
+        audit = AuditLog(str(file))
         audit.write(f"r{i}", "identify", answer="unknown")
         audit.close()
     assert [line["request"] for line in lines_of(file)] == ["r0", "r1", "r2"]
@@ -315,7 +315,7 @@ def test_a_bug_is_logged_by_its_place_and_not_by_what_was_sent(client, shots, mo
 
     personal = "".join(["Evelyn", " ", "Secret"])
 
-    monkeypatch.setattr(serializers, "answer_told", broken)
+    monkeypatch.setattr(serializers, "answer", broken)
     sent = client.post("/v1/identify", data={"cropped": "true"}, files=files(shots["Eve"]["left"], field="photo"))
     said = problem(sent, 500, "internal")
     assert personal not in said + caplog.text
@@ -332,7 +332,7 @@ def test_a_rebuilt_gallery_is_served_anew_and_nobody_is_named_in_the_log(client,
     assert "other parameters" in caplog.text
     assert "Ada" not in "".join(line.getMessage() for line in caplog.records if line.name.startswith("lightproof"))
     # What those who work do every half second.
-    jobs._here().follow()
+    jobs.worker_state().follow()
     assert client.post("/v1/identify", **ask).json()["name"] == "Ada"
     assert client.get("/v1/health").status_code == 200
     assert client.get("/v1/version").json()["preset"] == "robust"
@@ -351,7 +351,7 @@ def test_where_the_gallery_lies_is_not_told(client, monkeypatch, error, status, 
     def broken(*_):
         raise error
 
-    monkeypatch.setattr(client.app.state.desk.gallery, "calibration", broken)
+    monkeypatch.setattr(client.app.state.service.gallery, "calibration", broken)
     assert "secret" not in problem(client.get("/v1/calibration"), status, code)
 
 

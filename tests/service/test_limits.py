@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lightproof.errors import BadParameter
-from lightproof.service.bodies import Room
+from lightproof.service.bodies import MemoryBudget
 from lightproof.service.problems import ServiceProblem
 from lightproof.service.settings import Limits, Settings
 from tests.service.conftest import FREE, png
@@ -79,7 +79,7 @@ def test_json_of_a_million_things_is_refused_before_they_are_made(client):
 def test_whoever_may_send_so_much_finds_room_for_it():
     with pytest.raises(BadParameter, match=r"^`held_bytes` of serve must be 2 times `body_bytes` or more; got 100\.$"):
         Limits(body_bytes=51, held_bytes=100)
-    room = Room(Limits().held_bytes)
+    room = MemoryBudget(Limits().held_bytes)
     with room.account("a") as account:
         account.take(Limits().body_bytes)
 
@@ -87,17 +87,17 @@ def test_whoever_may_send_so_much_finds_room_for_it():
 def test_when_the_room_is_full_others_are_told_to_come_back(gallery):
     tight = replace(FREE, held_bytes=30_000, body_bytes=15_000, photo_bytes=15_000)
     with serving(Settings(str(gallery), limits=tight)) as client:
-        client.app.state.desk.room._held["others"] = 29_000
+        client.app.state.service.memory._held["others"] = 29_000
         refused = client.post("/v1/identify", files=files(bytes(5_000), field="photo"))
         said = problem(refused, 503, "busy")
         assert said.startswith("The service must have room for another request; got ")
         assert refused.headers["retry-after"] == "1"
-        assert client.app.state.desk.room.held == 29_000
+        assert client.app.state.service.memory.held == 29_000
 
 
 @given(st.lists(st.tuples(st.sampled_from("abc"), st.integers(0, 60), st.booleans()), max_size=30))
 def test_no_address_takes_the_room_of_all_and_what_was_taken_is_given_back(steps):
-    room = Room(100)
+    room = MemoryBudget(100)
     opened = []
     for address, count, close in steps:
         account = room.account(address)

@@ -14,7 +14,7 @@ import pytest
 from lightproof.errors import NoFace
 from lightproof.service.problems import ServiceProblem
 from lightproof.service.settings import Settings
-from lightproof.service.worker_pool import Pool
+from lightproof.service.worker_pool import WorkerPool
 from tests.service.conftest import FREE
 from tests.service.running import wait_until
 
@@ -34,7 +34,7 @@ def settings(made_gallery):
 
 def with_pool(settings, seconds, ask):
     async def asked():
-        pool = Pool(settings, 1, seconds)
+        pool = WorkerPool(settings, 1, seconds)
         try:
             return await ask(pool)
         finally:
@@ -46,7 +46,7 @@ def with_pool(settings, seconds, ask):
 def test_work_that_does_not_end_is_ended_and_the_next_is_done(settings):
     async def ask(pool):
         assert await pool.do(here, math.sqrt, 9) == 3
-        with pytest.raises(ServiceProblem, match=r"^The work must come to its end; got a process that died\.") as told:
+        with pytest.raises(ServiceProblem, match=r"^The work must be finished; got a worker that died\.") as told:
             await pool.do(here, time.sleep, 60)
         assert (told.value.code, told.value.headers) == ("interrupted", {"Retry-After": "1"})
         return await pool.do(here, math.sqrt, 16)
@@ -68,12 +68,12 @@ def test_more_than_may_wait_are_told_to_come_back_and_nobody_works_for_who_is_go
         waiting = [asyncio.create_task(pool.do(here, time.sleep, 0.2)) for _ in range(3)]
         await asyncio.sleep(0)
         with pytest.raises(
-            ServiceProblem, match=r"^The service must have room for another request; got 3 that wait\.$"
+            ServiceProblem, match=r"^The service must have room for another request; got 3 waiting requests\.$"
         ):
             await pool.do(here, math.sqrt, 4)
         await asyncio.gather(*waiting)
         assert pool.waiting == 0
-        with pytest.raises(ServiceProblem, match="hung up"):
+        with pytest.raises(ServiceProblem, match="got a closed connection"):
             await pool.do(gone, os._exit, 1)
         return await pool.do(here, math.sqrt, 4)
 
@@ -96,7 +96,7 @@ def test_to_close_is_to_end_whatever_is_being_done(settings):
 
 def test_one_process_that_does_not_end_costs_the_others_nothing(settings):
     async def asked():
-        pool = Pool(settings, 2, 4)
+        pool = WorkerPool(settings, 2, 4)
         try:
             await pool.warm_up()
             slow = asyncio.create_task(pool.do(here, time.sleep, 60))

@@ -60,7 +60,7 @@ def serve(
     """
     try:
         from lightproof.service import server as serving
-        from lightproof.service.settings import Limits, Settings, check_host, usual_workers
+        from lightproof.service.settings import Limits, Settings, check_host, default_workers
     except ModuleNotFoundError as missing:
         raise MissingExtra(f"To serve lightproof needs the package {missing.name}", "web") from None
     from lightproof.gallery import Gallery
@@ -76,7 +76,7 @@ def serve(
         gallery=gallery,
         token=_token(token_file),
         names=tuple(name or ()),
-        workers=workers or usual_workers(),
+        workers=workers or default_workers(),
         audit=None if audit is None else str(audit),
         wait=wait,
         limits=limits,
@@ -91,7 +91,7 @@ def serve(
         in_words(f"lightproof serves {printable(named(gallery))} at {address}")
         talk.print("There is no liveness test: a printed photo can pass. Ctrl-C stops.", soft_wrap=True)
 
-    serving.serve(settings, serving.Place(host, port, certificate, key), announce)
+    serving.serve(settings, serving.Endpoint(host, port, certificate, key), announce)
 
 
 def _token(file: Path | None) -> str | None:

@@ -1,16 +1,23 @@
-"""The body of a request -> a checked model; counted and timed while it comes, and never on a disk."""
+"""The body of a request -> a checked model; counted and timed while it arrives, and never on a disk.
+
+One model describes a request both as multipart form and as JSON: a photo is a file in a form and base64 in JSON; all
+else is the same.
+"""
 
 from __future__ import annotations
 
 import asyncio
+import base64
+import binascii
 import json
 import sys
 from collections import Counter
 from collections.abc import AsyncGenerator, AsyncIterator, Iterator, Mapping
 from contextlib import contextmanager
-from typing import Any, Final, TypeVar
+from functools import cache
+from typing import Annotated, Any, Final, TypeVar
 
-from pydantic import ValidationError
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, WithJsonSchema
 from pydantic_core import ErrorDetails
 from starlette.datastructures import Headers, UploadFile
 from starlette.formparsers import MultiPartException, MultiPartParser
@@ -18,28 +25,147 @@ from starlette.requests import Request as Call
 
 from lightproof.imaging.decode import in_one_line
 from lightproof.service.problems import ServiceProblem, busy
-from lightproof.service.request_models import Request, photo_fields, text_fields
-from lightproof.service.settings import SHARE, Limits
+from lightproof.service.settings import MAX_SHARES_OF_ADDRESS, Limits
 
-R = TypeVar("R", bound=Request)
+MAX_JSON_COMMAS: Final = 1000
+"""Base64 has no commas, and no request has more fields and photos than that."""
 
-MOST_PARTS: Final = 1000
-"""Commas in JSON: base64 has none, and a request has no more fields and photos than that."""
+MAX_TEXT_BYTES: Final = 64 * 1024
+"""Length of a form field that is no file, and of a request without photos; names are short."""
 
-TEXT: Final = 64 * 1024
-"""Bytes of a field that is no file, and of a request that holds no photo; names are short."""
+EXAMPLE_PHOTO: Final = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAAAAAA6fptVAAAACklEQVR4nGPYDgAA5ADjXaNTCQAAAABJRU5ErkJggg=="
+"""A picture of one pixel, in base64."""
 
 
-class Room:
-    """How many bytes all requests together hold, and those of each address.
+def _photo_bytes(value: Any) -> Any:
+    """Decode base64; a file of a form is bytes already."""
+    if not isinstance(value, str):
+        return value
+    try:
+        return base64.b64decode(value, validate=True)
+    except (binascii.Error, ValueError):
+        raise ValueError("a photo in base64, or a file in a multipart form") from None
+
+
+Photo = Annotated[
+    bytes,
+    BeforeValidator(_photo_bytes),
+    WithJsonSchema(
+        {
+            "type": "string",
+            "contentEncoding": "base64",
+            "description": "A photo: JPEG, PNG, WebP, TIFF, BMP, GIF, PBM, PGM or PPM.",
+            "examples": [EXAMPLE_PHOTO],
+        }
+    ),
+]
+
+Far = Annotated[
+    float | None,
+    Field(gt=0, lt=1, description="Share of strangers that may be accepted; that of the gallery if not given."),
+]
+Cropped = Annotated[bool, Field(description="The picture is a face already: no face is looked for.")]
+Quick = Annotated[bool, Field(description="Look for a large face only, in one light: for the frames of a camera.")]
+PersonId = Annotated[int, Field(ge=1, lt=2**63, examples=[17])]
+Name = Annotated[str, Field(examples=["Ada Lovelace"], description="1 to 200 visible letters.")]
+
+
+class RequestModel(BaseModel):
+    """A request; unknown fields are refused."""
+
+    model_config = ConfigDict(extra="forbid", allow_inf_nan=False, frozen=True)
+
+
+class Naming(RequestModel):
+    """A person's name."""
+
+    name: Name
+
+
+class NewPerson(Naming):
+    """Somebody new, with or without photos."""
+
+    photos: list[Photo] = Field(default=[], description="One or several.")
+    cropped: Cropped = False
+
+
+class NewPhotos(RequestModel):
+    """Photos of somebody."""
+
+    photos: list[Photo] = Field(min_length=1, description="One or several.")
+    cropped: Cropped = False
+
+
+class Identify(RequestModel):
+    """A question: who is on a photo."""
+
+    photo: Photo
+    top: int = Field(default=5, ge=1, le=100, description="Maximum number of candidates.")
+    far: Far = None
+    cropped: Cropped = False
+    quick: Quick = False
+
+
+class Verify(RequestModel):
+    """A question: do two photos show the same person, or a photo and somebody enrolled."""
+
+    photo: Photo
+    other: Photo | None = Field(default=None, description="Another photo; or give `person`.")
+    person: PersonId | None = Field(default=None, description="Somebody enrolled; or give `other`.")
+    far: Far = None
+    cropped: Cropped = False
+
+
+class Explain(RequestModel):
+    """A question: which patches speak for somebody."""
+
+    photo: Photo
+    person: PersonId | None = Field(default=None, description="The best match if not given.")
+    against: PersonId | None = Field(default=None, description="Why not this person?")
+    cropped: Cropped = False
+
+
+class Diagnose(RequestModel):
+    """A question: what does the light do."""
+
+    photo: Photo
+    cropped: Cropped = False
+    quick: Quick = False
+
+
+class Calibrate(RequestModel):
+    """How many strangers may be accepted."""
+
+    far: float = Field(default=0.001, gt=0, lt=1, description="Share of strangers that may be accepted.")
+
+
+R = TypeVar("R", bound=RequestModel)
+
+
+@cache
+def photo_fields(model: type[RequestModel]) -> dict[str, bool]:
+    """Name the fields that hold photos, and whether each holds several."""
+    schema = model.model_json_schema()["properties"]
+    return {name: field.get("type") == "array" for name, field in schema.items() if "base64" in str(field)}
+
+
+@cache
+def text_fields(model: type[RequestModel]) -> frozenset[str]:
+    """Name the fields that hold text; a form writes all others as JSON does."""
+    schema = model.model_json_schema()["properties"]
+    return frozenset(name for name, field in schema.items() if field.get("type") == "string")
+
+
+class MemoryBudget:
+    """Bytes that all requests together hold in memory, counted by address.
 
     Parameters
     ----------
-    most : int
+    max_bytes : int
     """
 
-    def __init__(self, most: int) -> None:
-        self._most = most
+    def __init__(self, max_bytes: int) -> None:
+        self._max_bytes = max_bytes
         self._held: Counter[str] = Counter()
 
     @property
@@ -49,7 +175,7 @@ class Room:
 
     @contextmanager
     def account(self, address: str) -> Iterator[Account]:
-        """Give back at the end what was taken meanwhile."""
+        """Open an account for one request, and give back at the end what it holds."""
         account = Account(self, address)
         try:
             yield account
@@ -58,35 +184,48 @@ class Room:
             if not self._held[address]:
                 del self._held[address]
 
-    def _take(self, address: str, count: int) -> None:
-        if self.held + count > self._most or self._held[address] + count > self._most / SHARE:
+    def take(self, address: str, count: int) -> None:
+        """Hold some more bytes for an address."""
+        most_of_address = self._max_bytes / MAX_SHARES_OF_ADDRESS
+        if self.held + count > self._max_bytes or self._held[address] + count > most_of_address:
             raise busy(f"{self.held} bytes of other requests")
         self._held[address] += count
 
 
 class Account:
-    """What one request holds."""
+    """Bytes that one request holds."""
 
-    def __init__(self, room: Room, address: str) -> None:
-        self._room, self._address = room, address
+    def __init__(self, budget: MemoryBudget, address: str) -> None:
+        self._budget, self._address = budget, address
         self.taken = 0
 
     def take(self, count: int) -> None:
-        """Hold some more bytes, or be told to come back later."""
-        self._room._take(self._address, count)
+        """Hold some more bytes; raise the problem ``busy`` if there is no room."""
+        self._budget.take(self._address, count)
         self.taken += count
 
 
-class _InMemory(MultiPartParser):
+class _InMemoryParser(MultiPartParser):
     # A photo that is not to be kept must not lie on a disk, not even for a moment.
     spool_max_size = sys.maxsize
 
 
-async def arriving(call: Call, most: int, limits: Limits) -> AsyncGenerator[bytes, None]:
-    """Yield a body as it comes; refuse one that is too long, or comes too slowly."""
-    told = call.headers.get("content-length", "0")
-    if told.isdecimal() and int(told) > most:
-        raise _too_large(most, told)
+def content_type(call: Call) -> str:
+    """Return the media type of the body, without parameters."""
+    return call.headers.get("content-type", "").partition(";")[0].strip().lower()
+
+
+def wrong_content_type(call: Call, legal: str) -> ServiceProblem:
+    """Make the problem of a body of another media type."""
+    got = in_one_line(content_type(call)) or "none"
+    return ServiceProblem("unsupported_media_type", f"The content type must be {legal}; got {got}.")
+
+
+async def stream_body(call: Call, max_bytes: int, limits: Limits) -> AsyncGenerator[bytes, None]:
+    """Yield a body piece by piece; refuse one that is too long, or arrives too slowly."""
+    length = call.headers.get("content-length", "0")
+    if length.isdecimal() and int(length) > max_bytes:
+        raise _too_large(max_bytes, length)
     count, window, since = 0, 0, asyncio.get_running_loop().time()
     stream = call.stream()
     while True:
@@ -98,8 +237,8 @@ async def arriving(call: Call, most: int, limits: Limits) -> AsyncGenerator[byte
         if piece is None:
             return
         count += len(piece)
-        if count > most:
-            raise _too_large(most, f"{count} or more")
+        if count > max_bytes:
+            raise _too_large(max_bytes, f"{count} or more")
         now = asyncio.get_running_loop().time()
         if now - since > limits.idle_seconds:
             if count - window < limits.slow_bytes:
@@ -108,8 +247,8 @@ async def arriving(call: Call, most: int, limits: Limits) -> AsyncGenerator[byte
         yield piece
 
 
-def _too_large(most: int, got: str) -> ServiceProblem:
-    return ServiceProblem("too_large", f"The body of the request must be of at most {most} bytes; got {got}.")
+def _too_large(max_bytes: int, got: str) -> ServiceProblem:
+    return ServiceProblem("too_large", f"The body of the request must be of at most {max_bytes} bytes; got {got}.")
 
 
 def _too_slow(limits: Limits) -> ServiceProblem:
@@ -127,21 +266,29 @@ async def read_body(call: Call, model: type[R], limits: Limits, account: Account
         What it must be.
     limits : Limits
     account : Account
-        Of the room that it takes.
+        Counts the bytes.
     """
-    photos = photo_fields(model)
-    kind = call.headers.get("content-type", "").partition(";")[0].strip().lower()
-    most = limits.body_bytes if photos else TEXT
-    body = _counted(arriving(call, most, limits), account)
-    if kind == "application/json":
-        # Base64 takes a third more.
-        return _checked_json(model, b"".join([piece async for piece in body]), limits)
-    if kind == "multipart/form-data" and photos:
-        return _checked_form(model, await _form(call.headers, body, limits), photos, limits)
-    legal = "application/json" + (" or multipart/form-data" if photos else "")
-    raise ServiceProblem(
-        "unsupported_media_type", f"The content type must be {legal}; got {in_one_line(kind) or 'none'}."
-    )
+    photos, kind = photo_fields(model), content_type(call)
+    body = _counted(stream_body(call, limits.body_bytes if photos else MAX_TEXT_BYTES, limits), account)
+    try:
+        if kind == "application/json":
+            content = b"".join([piece async for piece in body])
+            # A list of a million things costs a thousand times its length before it is seen to be too long.
+            if content.count(b",") > MAX_JSON_COMMAS:
+                detail = f"The body must be JSON with at most {MAX_JSON_COMMAS} commas; got more."
+                raise ServiceProblem("bad_request", detail)
+            request = model.model_validate_json(content, strict=True)
+        elif kind == "multipart/form-data" and photos:
+            parts = await _form_parts(call.headers, body, limits)
+            request = model.model_validate(_form_values(model, parts), strict=True)
+        else:
+            raise wrong_content_type(call, "application/json" + (" or multipart/form-data" if photos else ""))
+    except ValidationError as problem:
+        raise bad_value(problem.errors(include_url=False, include_context=False)[0]) from None
+    for name, several in photos.items():  # the length of each photo is checked where each gets its own answer
+        if several and (count := len(getattr(request, name))) > limits.photos:
+            raise ServiceProblem("too_large", f"`{name}` must be {limits.photos} photos at most; got {count}.")
+    return request
 
 
 async def _counted(body: AsyncIterator[bytes], account: Account) -> AsyncGenerator[bytes, None]:
@@ -150,93 +297,74 @@ async def _counted(body: AsyncIterator[bytes], account: Account) -> AsyncGenerat
         yield piece
 
 
-async def _form(headers: Headers, body: AsyncGenerator[bytes, None], limits: Limits) -> list[tuple[str, Any]]:
-    """Read a multipart form."""
-    parser = _InMemory(headers, body, max_files=limits.photos + 1, max_fields=20, max_part_size=TEXT)
+async def _form_parts(
+    headers: Headers, body: AsyncGenerator[bytes, None], limits: Limits
+) -> list[tuple[str, str | bytes]]:
+    """Read a multipart form: texts, and contents of files."""
+    parser = _InMemoryParser(headers, body, max_files=limits.photos + 1, max_fields=20, max_part_size=MAX_TEXT_BYTES)
     try:
-        parts = (await parser.parse()).multi_items()
+        items = (await parser.parse()).multi_items()
     except MultiPartException as problem:
-        said = in_one_line(problem.message).rstrip(".")
-        raise ServiceProblem("bad_request", f"The multipart form must be one that can be read; got: {said}.") from None
+        raise _unreadable_form(in_one_line(problem.message).rstrip(".")) from None
     except (UnicodeDecodeError, AssertionError, ValueError, IndexError) as problem:
-        raise _unreadable(type(problem).__name__) from None
-    found: list[tuple[str, Any]] = []
-    for name, told in parts:
-        if isinstance(told, UploadFile):
-            found.append((name, told.file.read()))
-            told.file.close()
+        raise _unreadable_form(type(problem).__name__) from None
+    parts: list[tuple[str, str | bytes]] = []
+    for name, value in items:
+        if isinstance(value, UploadFile):
+            parts.append((name, value.file.read()))
+            value.file.close()
         else:
-            found.append((name, told))
-    return found
+            parts.append((name, value))
+    return parts
 
 
-def _unreadable(what: str) -> ServiceProblem:
-    return ServiceProblem("bad_request", f"The multipart form must be one that can be read; got: {what}.")
+def _unreadable_form(got: str) -> ServiceProblem:
+    return ServiceProblem("bad_request", f"The multipart form must be one that can be read; got: {got}.")
 
 
-def _checked_form(model: type[R], parts: list[tuple[str, Any]], photos: dict[str, bool], limits: Limits) -> R:
-    given: dict[str, Any] = {name: [] for name, several in photos.items() if several and name in dict(parts)}
-    for name, told in parts:
-        if name in given and not photos.get(name):
+def _form_values(model: type[RequestModel], parts: list[tuple[str, str | bytes]]) -> dict[str, Any]:
+    """Turn the parts of a form into the values that JSON would have."""
+    photos, texts = photo_fields(model), text_fields(model)
+    values: dict[str, Any] = {name: [] for name, several in photos.items() if several and name in dict(parts)}
+    for name, value in parts:
+        if name in values and not photos.get(name):
             raise ServiceProblem("bad_value", f"`{in_one_line(name)}` must be given once; got it twice.")
-        if isinstance(told, bytes) and name not in photos:
+        if isinstance(value, bytes) and name not in photos:
             raise ServiceProblem("bad_value", f"`{in_one_line(name)}` must be text; got a file.")
         if photos.get(name):
-            given[name].append(told)
+            values[name].append(value)
         else:
-            given[name] = told if name in photos or name in text_fields(model) else _as_in_json(told)
-    try:
-        return _limited(model.model_validate(given, strict=True), photos, limits)
-    except ValidationError as problem:
-        raise bad_value(problem.errors(include_url=False, include_context=False)[0]) from None
+            values[name] = value if name in photos or name in texts or isinstance(value, bytes) else _as_json(value)
+    return values
 
 
-def _as_in_json(text: str) -> Any:
+def _as_json(text: str) -> Any:
     try:
-        told = json.loads(text)
+        value = json.loads(text)
     except (ValueError, RecursionError):
-        told = None
-    # Nothing is said in a form by leaving it out; whatever else this is, it is told what it should have been.
-    return text if told is None else told
-
-
-def _checked_json(model: type[R], body: bytes, limits: Limits) -> R:
-    # A list of a million things costs a thousand times its length before it is seen to be too long.
-    if body.count(b",") > MOST_PARTS:
-        raise ServiceProblem("bad_request", f"The body must be JSON with at most {MOST_PARTS} commas; got more.")
-    try:
-        return _limited(model.model_validate_json(body, strict=True), photo_fields(model), limits)
-    except ValidationError as problem:
-        raise bad_value(problem.errors(include_url=False, include_context=False)[0]) from None
-
-
-def _limited(request: R, photos: dict[str, bool], limits: Limits) -> R:
-    """Refuse too many photos; how long each is, is looked at where each gets its own answer."""
-    for name, several in photos.items():
-        if several and len(getattr(request, name)) > limits.photos:
-            count = len(getattr(request, name))
-            raise ServiceProblem("too_large", f"`{name}` must be {limits.photos} photos at most; got {count}.")
-    return request
+        value = None
+    # A form leaves out what JSON calls null; any other text is refused with what is legal in its place.
+    return text if value is None else value
 
 
 def bad_value(problem: ErrorDetails | Mapping[str, Any]) -> ServiceProblem:
-    """Make a sentence of the first thing that is wrong with a request."""
-    kind, places = problem["type"], ("body", "path", "query")
-    where = ".".join(str(part) for part in problem["loc"] if part not in places)
-    if kind == "json_invalid":
-        return ServiceProblem("bad_request", f"The body must be JSON; got: {in_one_line(str(problem['msg']))}.")
+    """Make one sentence of the first thing that is wrong with a request."""
+    where = ".".join(str(part) for part in problem["loc"] if part not in ("body", "path", "query"))
     name = f"`{in_one_line(where)}`" if where else "The request"
-    if kind == "extra_forbidden":
-        return ServiceProblem("bad_value", f"{name} must be left out: there is no such field; got one.")
-    if kind == "missing":
-        return ServiceProblem("bad_value", f"{name} must be given; got nothing.")
+    match problem["type"]:
+        case "json_invalid":
+            return ServiceProblem("bad_request", f"The body must be JSON; got: {in_one_line(str(problem['msg']))}.")
+        case "extra_forbidden":
+            return ServiceProblem("bad_value", f"{name} must be left out: there is no such field; got one.")
+        case "missing":
+            return ServiceProblem("bad_value", f"{name} must be given; got nothing.")
     legal = str(problem["msg"]).removeprefix("Value error, ").removeprefix("Input should be ")
     return ServiceProblem("bad_value", f"{name} must be {in_one_line(legal)}; got {_shown(problem.get('input'))}.")
 
 
-def _shown(told: object) -> str:
-    if isinstance(told, bytes):
-        return f"{len(told)} bytes"
-    if isinstance(told, str | int | float) and not isinstance(told, bool):
-        return in_one_line(ascii(told), 60)
-    return {type(None): "nothing", dict: "an object", list: "a list", bool: str(told).lower()}.get(type(told), "more")
+def _shown(value: object) -> str:
+    if isinstance(value, bytes):
+        return f"{len(value)} bytes"
+    if isinstance(value, str | int | float) and not isinstance(value, bool):
+        return in_one_line(ascii(value), 60)
+    return {type(None): "nothing", dict: "an object", list: "a list", bool: str(value).lower()}.get(type(value), "more")

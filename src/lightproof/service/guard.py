@@ -1,4 +1,4 @@
-"""The first to see a request and the last to see its answer: who may ask, how often, and what browsers are told."""
+"""The first to see a request and the last to see its answer: who may send requests, how often, and browser headers."""
 
 from __future__ import annotations
 
@@ -8,25 +8,27 @@ import logging
 import secrets
 import time
 import traceback
-from typing import Any, Final
+from collections import OrderedDict
+from collections.abc import Callable
+from typing import Final
 from urllib.parse import urlsplit
 
-from pydantic import TypeAdapter
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.requests import ClientDisconnect
 from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from lightproof.imaging.decode import in_one_line
-from lightproof.service import schemas
-from lightproof.service.problems import MEDIA_TYPE, ServiceProblem, too_many
+from lightproof.service import problems
+from lightproof.service.problems import ServiceProblem, too_many
+from lightproof.service.serializers import to_json
 from lightproof.service.settings import LOOPBACK
-from lightproof.service.state import Desk, request_of
+from lightproof.service.state import ServiceState, request_id
 
 log = logging.getLogger("lightproof.service")
 
-OPEN: Final = frozenset({"/", "/v1/health", "/v1/openapi.json"})
-"""What anybody may ask, beside the parts of the page, which hold nothing of the gallery."""
+OPEN_PATHS: Final = frozenset({"/", "/v1/health", "/v1/openapi.json"})
+"""Paths that need no token, besides the files of the page, which hold nothing of the gallery."""
 
 HEADERS: Final = {
     "Content-Security-Policy": (
@@ -40,27 +42,69 @@ HEADERS: Final = {
     "Permissions-Policy": "camera=(self), microphone=(), geolocation=()",
 }
 
-_PROBLEM: Final = TypeAdapter(schemas.Problem)
+METHODS: Final = frozenset({"GET", "POST", "PATCH", "DELETE", "HEAD", "OPTIONS", "PUT"})
+
+BURST_SECONDS: Final = 5.0
+"""Seconds' worth of requests that may come at once."""
+
+MAX_ADDRESSES: Final = 10_000
+"""Addresses a limiter remembers; it forgets the one that was silent longest."""
+
+
+class RateLimiter:
+    """Limits how often each address does something: a bucket of tokens for each.
+
+    Parameters
+    ----------
+    rate : float
+        Times a second in the long run; 0 is no limit.
+    burst : float
+        Times at once.
+    now : callable
+        Returns the time in seconds.
+    """
+
+    def __init__(self, rate: float, burst: float, now: Callable[[], float] = time.monotonic) -> None:
+        self._rate, self._burst, self._now = rate, burst, now
+        self._buckets: OrderedDict[str, tuple[float, float]] = OrderedDict()
+
+    def wait(self, address: str, cost: float = 1.0) -> float:
+        """Take a token if there is one; return 0, or the seconds until there is one.
+
+        A cost of 0 takes none and only tells whether there is one.
+        """
+        if not self._rate:
+            return 0.0
+        now = self._now()
+        left, since = self._buckets.pop(address, (self._burst, now))
+        left = min(self._burst, left + (now - since) * self._rate)
+        missing = max(cost, 1.0) - left
+        self._buckets[address] = (left if missing > 0 else left - cost, now)
+        if len(self._buckets) > MAX_ADDRESSES:
+            self._buckets.popitem(last=False)
+        return missing / self._rate if missing > 0 else 0.0
 
 
 class Guard:
-    """Stands before the application.
+    """Middleware before the application.
 
-    A request is refused that comes from a page of another site, or by a name that is not the service's own: a browser
-    lends its place in the network to every page it shows. There are no cookies, so nothing is sent by a browser on its
-    own that the service would trust.
+    It refuses requests that a page of another site makes a browser send, and requests under a host name that is not the
+    service's own: a browser lends its place in the network to every page it shows. There are no cookies, so a browser
+    sends nothing on its own that the service would trust.
 
     Parameters
     ----------
     app : ASGI application
-    desk : Desk
+    state : ServiceState
     """
 
-    def __init__(self, app: ASGIApp, desk: Desk) -> None:
-        self._app, self._desk = app, desk
-        token = desk.settings.token
+    def __init__(self, app: ASGIApp, state: ServiceState) -> None:
+        self._app, self._state = app, state
+        limits, token = state.limits, state.settings.token
+        self._rates = RateLimiter(limits.rate, max(1.0, BURST_SECONDS * limits.rate))
+        self._guesses = RateLimiter(limits.guesses / 60, limits.guesses)
         self._token = None if token is None else _digest(token.encode())
-        self._names = frozenset(name.lower() for name in desk.settings.names)
+        self._names = frozenset(name.lower() for name in state.settings.names)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Let a request pass, or answer it here."""
@@ -68,77 +112,76 @@ class Guard:
             await self._app(scope, receive, send)
             return
         scope["lightproof.request"] = secrets.token_hex(8)
-        answer = _Answer(scope, send)
+        sender = _HeaderSender(scope, send)
         began = time.perf_counter()
-        self._desk.metrics.running.inc()
+        self._state.metrics.running.inc()
         try:
             problem = self._refused(scope)
             if problem is None:
-                await self._app(scope, receive, answer.send)
+                await self._app(scope, receive, sender.send)
             else:
-                await respond(problem, scope, receive, answer.send)
+                await problem_response(problem, scope)(scope, receive, sender.send)
         except ClientDisconnect:
-            pass  # nobody is there to be told
-        except Exception as problem:
-            _log_bug(scope, problem)
-            if not answer.status:
-                wrong = ServiceProblem("internal", "The request must be one that can be answered; see the log.")
-                await respond(wrong, scope, receive, answer.send)
+            pass  # nobody waits for the answer
+        except Exception as error:
+            _log_bug(scope, error)
+            if not sender.status:
+                await problem_response(problems.internal(), scope)(scope, receive, sender.send)
         finally:
-            self._desk.metrics.running.dec()
-            self._count(scope, answer.status, time.perf_counter() - began)
+            self._state.metrics.running.dec()
+            self._count(scope, sender.status, time.perf_counter() - began)
 
     def _refused(self, scope: Scope) -> ServiceProblem | None:
         headers, path = Headers(scope=scope), scope["path"]
         address = scope["client"][0] if scope.get("client") else "?"
-        seconds = self._desk.rates.wait(address)
+        seconds = self._rates.wait(address)
         if seconds:
-            rate = self._desk.limits.rate
-            return too_many(f"One address must ask at most {rate:g} times a second; got more.", seconds)
-        return self._stranger(headers, path) or self._guessing(headers, path, address)
+            detail = f"One address must send at most {self._state.limits.rate:g} requests a second; got more."
+            return too_many(detail, seconds)
+        return self._foreign(headers, path) or self._unauthorized(headers, path, address)
 
-    def _stranger(self, headers: Headers, path: str) -> ServiceProblem | None:
-        """Refuse what a page of another site makes a browser ask."""
+    def _foreign(self, headers: Headers, path: str) -> ServiceProblem | None:
+        """Refuse what a page of another site makes a browser send."""
         host = headers.get("host", "").lower()
         # With a token, a page that reaches the service by a borrowed name still does not know it.
-        if self._token is None and _name_of(host) not in LOOPBACK | self._names:
-            legal = "localhost, or one that it was started with (--name)"
-            return ServiceProblem("wrong_host", f"The service must be called by {legal}; got {in_one_line(host)!r}.")
+        if self._token is None and _without_port(host) not in LOOPBACK | self._names:
+            legal = "localhost, or a name that the service was started with (--name)"
+            return ServiceProblem("wrong_host", f"The host name must be {legal}; got {in_one_line(host)!r}.")
         origin = headers.get("origin")
-        own = origin is None or (urlsplit_host(origin) == host or _name_of(urlsplit_host(origin)) in self._names)
+        own = origin is None or _netloc(origin) == host or _without_port(_netloc(origin)) in self._names
         if not own or (_is_guarded(path) and headers.get("sec-fetch-site") in ("cross-site", "same-site")):
-            return ServiceProblem("foreign_origin", "The request must come from the service's own page; got another.")
+            detail = "The request must come from the service's own page; got one from another site."
+            return ServiceProblem("foreign_origin", detail)
         return None
 
-    def _guessing(self, headers: Headers, path: str, address: str) -> ServiceProblem | None:
-        """Refuse who does not know the token."""
+    def _unauthorized(self, headers: Headers, path: str, address: str) -> ServiceProblem | None:
+        """Refuse callers that do not know the token."""
         if self._token is None or not _is_guarded(path):
             return None
-        seconds = self._desk.guesses.wait(address, 0)
+        seconds = self._guesses.wait(address, 0)
         if seconds:
-            return too_many("The token must be known, not guessed; got too many that were wrong.", seconds)
+            return too_many("The token must be known, not guessed; got too many wrong ones.", seconds)
         kind, _, given = headers.get("authorization", "").partition(" ")
         # Digests are of one length, so that the time tells nothing of either.
         right = hmac.compare_digest(_digest(given.encode("latin-1")), self._token)
         if kind.lower() == "bearer" and right:
             return None
         if given:
-            self._desk.guesses.wait(address)
+            self._guesses.wait(address)
         detail = f"The header Authorization must be 'Bearer' and the token; got {'another' if kind else 'none'}."
         return ServiceProblem("unauthorized", detail, (), {"WWW-Authenticate": "Bearer"})
 
     def _count(self, scope: Scope, status: int, seconds: float) -> None:
-        route = _route(scope)
-        metrics = self._desk.metrics
-        metrics.requests.labels(_method(scope), route, str(status or "gone")).inc()
-        metrics.seconds.labels(route).observe(seconds)
+        method, route, outcome = scope["method"], _route(scope), str(status or "gone")
+        method = method if method in METHODS else "other"
+        self._state.metrics.requests.labels(method, route, outcome).inc()
+        self._state.metrics.seconds.labels(route).observe(seconds)
         # Not the path, and no address: either may tell about somebody.
-        milliseconds = round(1000 * seconds)
-        log.info("%s %s %s %d ms %s", _method(scope), route, status or "gone", milliseconds, request_of(scope))
+        log.info("%s %s %s %d ms %s", method, route, outcome, round(1000 * seconds), request_id(scope))
 
 
-class _Answer:
-    """An answer on its way: headers are added, the status is remembered."""
+class _HeaderSender:
+    """Sends an answer with the headers of every answer, and remembers its status."""
 
     def __init__(self, scope: Scope, send: Send) -> None:
         self._scope, self._send = scope, send
@@ -148,65 +191,53 @@ class _Answer:
         if message["type"] == "http.response.start":
             self.status = message["status"]
             headers = MutableHeaders(scope=message)
-            for name, value in HEADERS.items():
-                headers[name] = value
+            headers.update(HEADERS)
             if self._scope["scheme"] == "https":  # browsers complain of it elsewhere
                 headers["Cross-Origin-Opener-Policy"] = "same-origin"
-            headers["X-Request-Id"] = request_of(self._scope)
+            headers["X-Request-Id"] = request_id(self._scope)
             headers.setdefault("Cache-Control", "no-store")
         await self._send(message)
 
 
-async def respond(problem: ServiceProblem, scope: Scope, receive: Receive, send: Send) -> None:
-    """Answer with a problem."""
-    await problem_response(problem, scope)(scope, receive, send)
-
-
-def problem_response(problem: ServiceProblem, scope: Any) -> Response:
-    """Write a problem down."""
-    body = _PROBLEM.dump_json(problem.told(request_of(scope)))
-    return Response(body, problem.status, problem.headers, MEDIA_TYPE)
+def problem_response(problem: ServiceProblem, scope: Scope) -> Response:
+    """Make the answer of a problem."""
+    body = to_json(problem.details(request_id(scope)))
+    return Response(body, problem.status, problem.headers, problems.MEDIA_TYPE)
 
 
 def _is_guarded(path: str) -> bool:
-    return path not in OPEN and not path.startswith("/page/")
+    return path not in OPEN_PATHS and not path.startswith("/page/")
 
 
 def _route(scope: Scope) -> str:
-    """Name the kind of address: one without the numbers and names in it."""
-    found = str(getattr(scope.get("route"), "path", "other"))
-    return f"/v1{found}" if scope["path"].startswith("/v1/") and not found.startswith(("/v1", "other")) else found
-
-
-def _method(scope: Scope) -> str:
-    known = {"GET", "POST", "PATCH", "DELETE", "HEAD", "OPTIONS", "PUT"}
-    return scope["method"] if scope["method"] in known else "other"
+    """Return the template of the path: one without the numbers and names in it."""
+    template = str(getattr(scope.get("route"), "path", "other"))
+    below = scope["path"].startswith("/v1/") and not template.startswith(("/v1", "other"))
+    return f"/v1{template}" if below else template
 
 
 def _digest(text: bytes) -> bytes:
     return hashlib.sha256(text).digest()
 
 
-def urlsplit_host(origin: str) -> str:
-    """Return host and port of an origin; nothing of one that has none, such as ``null``."""
+def _netloc(origin: str) -> str:
+    """Return host and port of an origin; nothing if it has none, such as ``null``."""
     try:
         return urlsplit(origin).netloc.lower()
     except ValueError:
         return ""
 
 
-def _name_of(host: str) -> str:
-    """Return a host without its port."""
+def _without_port(host: str) -> str:
     try:
         return (urlsplit(f"//{host}").hostname or "").lower()
     except ValueError:
         return ""
 
 
-def _log_bug(scope: Scope, problem: Exception) -> None:
-    # The message of an error may quote what was sent; where it happened does not.
-    told = traceback.format_tb(problem.__traceback__)
-    # What happened in another process comes as text: all but its last line, the message, is indented.
-    there = [line for line in str(problem.__cause__ or "").splitlines(keepends=True) if line.startswith("  ")]
-    where = "".join([*told, *there])
-    log.error("Request %s failed with %s:\n%s", request_of(scope), type(problem).__name__, where)
+def _log_bug(scope: Scope, error: Exception) -> None:
+    """Log where an error happened, but not its message, which may quote what was sent."""
+    here = traceback.format_tb(error.__traceback__)
+    # A worker's traceback arrives as text: every line but the last, the message, is indented.
+    worker = [line for line in str(error.__cause__ or "").splitlines(keepends=True) if line.startswith("  ")]
+    log.error("Request %s failed with %s:\n%s", request_id(scope), type(error).__name__, "".join([*here, *worker]))

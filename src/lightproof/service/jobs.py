@@ -1,6 +1,6 @@
-"""The work that takes time, as functions that run in processes of their own, each with the gallery open.
+"""Jobs that take time, as functions for worker processes, each of which has the gallery open.
 
-What a photo does to a decoder happens here, not where requests are read: a process that dies is replaced.
+Photos are decoded here and not where requests are read: a worker that dies over one is replaced.
 """
 
 from __future__ import annotations
@@ -26,53 +26,59 @@ from lightproof.imaging.detection import Portrait, read_portrait
 from lightproof.imaging.detection.face_networks import SIDE, guess_faces
 from lightproof.imaging.lighting import diagnose as diagnose_face
 from lightproof.matching.explanation import Explanation
-from lightproof.service import request_models, schemas, serializers
+from lightproof.service import bodies, schemas, serializers
 from lightproof.service.problems import ServiceProblem, code_of
 from lightproof.service.settings import Settings
 
-FOLLOWING: Final = 0.5
-"""Seconds after which a process that nobody asks looks for changes: whoever was deleted leaves its memory, too."""
+FOLLOW_SECONDS: Final = 0.5
+"""How often an idle worker looks for changes: a person who is deleted leaves its memory, too."""
+
+ENROLL_TRIES: Final = 3
+"""How often photos are sorted again because somebody else enrolled one of them meanwhile."""
+
+PHOTO_SOURCE: Final = "sent to the service"
+"""Source of an enrolled photo; the name of its file stays with the sender."""
 
 
-class _Own:
-    """What a process has: the settings, and the gallery once somebody asks."""
+class WorkerState:
+    """What a worker has: the settings, and the gallery once a job needs it."""
 
     def __init__(self, settings: Settings) -> None:
         self.settings = settings
-        self._alone = threading.Lock()
+        self._lock = threading.Lock()
         self._gallery: Gallery | None = None
-        self.measured: tuple[int, schemas.Accuracy] | None = None
+        self.measured: tuple[int, schemas.AccuracySchema] | None = None
 
     @property
     def gallery(self) -> Gallery:
         """The gallery, open."""
-        with self._alone:
+        with self._lock:
             if self._gallery is None:
                 self._gallery = Gallery.open(self.settings.gallery, create=False, timeout=self.settings.wait)
             return self._gallery
 
     def follow(self) -> None:
-        """Take on what others have changed; also that all templates were made anew, with another preset."""
+        """Read what others have changed; open the gallery again if it was rebuilt with another preset."""
         if not self.gallery.is_current():
-            with self._alone:
+            with self._lock:
                 self._gallery = None
         self.gallery.follow()
 
 
-_own: _Own | None = None
+_state: WorkerState | None = None
 
 
-def begin(settings: Settings) -> None:
-    """Make ready to work; called once in each process."""
-    global _own
-    # A terminal sends Ctrl-C to everybody, and so do others; who serves decides when those who work for it end.
+def start_worker(settings: Settings) -> None:
+    """Prepare a worker; called once in each process."""
+    global _state
+    # A terminal sends Ctrl-C to all processes; the service decides when its workers end.
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, signal.SIG_IGN)
-    # There are as many processes as cores to share.
+    # There are as many workers as cores.
     threadpool_limits(1)
-    _own = _Own(settings)
+    _state = WorkerState(settings)
     threading.Thread(target=_end_with_parent, daemon=True).start()
-    threading.Thread(target=_follow, daemon=True).start()
+    threading.Thread(target=_follow_gallery, daemon=True).start()
 
 
 def _end_with_parent() -> None:
@@ -82,21 +88,22 @@ def _end_with_parent() -> None:
         os._exit(1)
 
 
-def _follow() -> None:
+def _follow_gallery() -> None:
     while True:
-        time.sleep(FOLLOWING)
-        with suppress(LightproofError):  # who asks next is told
-            _here().follow()
+        time.sleep(FOLLOW_SECONDS)
+        with suppress(LightproofError):  # the next job raises it
+            worker_state().follow()
 
 
-def _here() -> _Own:
-    assert _own is not None
-    return _own
+def worker_state() -> WorkerState:
+    """Return the state of this worker."""
+    assert _state is not None
+    return _state
 
 
 def warm_up() -> bool:
-    """Do everything once that takes longer the first time; tell whether what finds faces is installed."""
-    gallery = _here().gallery
+    """Do everything once that takes longer the first time; return whether the face detector is installed."""
+    gallery = worker_state().gallery
     gallery.follow()
     grey = np.random.default_rng(0).integers(0, 255, (192, 168)).astype(np.uint8)
     diagnose_face(grey)
@@ -112,225 +119,219 @@ def warm_up() -> bool:
 
 
 @dataclass(frozen=True)
-class Seen:
-    """A face that was found in what was sent."""
+class ProbeFace:
+    """The face on a photo that was sent."""
 
     face: Face
     portrait: Portrait
 
     @property
-    def light(self) -> schemas.Light:
-        """What the light does to it."""
-        found = self.portrait.face
-        return serializers.light_told(diagnose_face(self.portrait.image, None if found is None else found.eye_distance))
+    def light(self) -> schemas.LightSchema:
+        """The light on it."""
+        box = self.portrait.face
+        return serializers.light(diagnose_face(self.portrait.image, None if box is None else box.eye_distance))
 
 
-def _look(contents: bytes, where: str, cropped: bool, quick: bool = False) -> Seen:
-    limits = _here().settings.limits
+def _read_face(contents: bytes, where: str, cropped: bool, quick: bool = False) -> ProbeFace:
+    limits = worker_state().settings.limits
     if len(contents) > limits.photo_bytes:
-        raise ServiceProblem(
-            "too_large", f"{where} must be of at most {limits.photo_bytes} bytes; got {len(contents)}."
-        )
+        detail = f"{where} must be of at most {limits.photo_bytes} bytes; got {len(contents)}."
+        raise ServiceProblem("too_large", detail)
     portrait = read_portrait(contents, cropped=cropped, where=where, quick=quick, most_pixels=limits.photo_pixels)
-    return Seen(face_of(portrait, contents, where), portrait)
+    return ProbeFace(face_of(portrait, contents, where), portrait)
 
 
-def _ids(names: list[str]) -> dict[str, int]:
-    with _here().gallery.store.reading() as view:
+def _ids_of(names: list[str]) -> dict[str, int]:
+    with worker_state().gallery.store.reading() as view:
         return view.ids_of(names)
 
 
-def identify(asked: request_models.Identify) -> schemas.Answer:
-    """Tell who is on a photo."""
-    seen = _look(asked.photo, "The photo", asked.cropped, asked.quick)
-    answer = _here().gallery.identify_face(seen.face, asked.top, far=asked.far)
-    ids = _ids([one.name for one in answer.candidates])
-    return serializers.answer_told(answer, ids, seen.light, serializers.face_told(seen.portrait))
-
-
-def verify(asked: request_models.Verify) -> schemas.Verification:
-    """Tell whether a photo shows the same person as another one, or as somebody enrolled."""
-    if (asked.other is None) == (asked.person is None):
-        got = "neither" if asked.other is None else "both"
-        raise ServiceProblem("bad_value", f"`other` or `person` must be given; got {got}.")
-    gallery = _here().gallery
-    seen = [_look(asked.photo, "The photo", asked.cropped)]
-    if asked.other is not None:
-        seen.append(_look(asked.other, "The other photo", asked.cropped))
-        found = gallery.verify_faces(seen[0].face, seen[1].face, far=asked.far)
-    else:
-        found = gallery.verify_faces(seen[0].face, person=_named(asked.person), far=asked.far)
-    return serializers.verification_told(found, [one.light for one in seen])
-
-
-def explain(asked: request_models.Explain) -> schemas.Explanation:
-    """Tell which patches speak for somebody."""
-    from lightproof.plots import png_of
-
-    found = _explained(asked)
-    return serializers.explanation_told(found, _ids_in(found), png_of(found.face))
-
-
-def draw_explanation(asked: request_models.Explain) -> tuple[int | None, int | None, bytes]:
-    """Draw which patches speak for somebody; return the numbers of both people, too."""
-    from lightproof.plots import explanation_figure
-
-    found = _explained(asked)
-    ids = _ids_in(found)
-    return ids.get(str(found.person)), ids.get(str(found.against)), explanation_figure(found, name="the photo")
-
-
-def _ids_in(found: Explanation) -> dict[str, int]:
-    return _ids([str(name) for name in (found.person, found.against) if name is not None])
-
-
-def _explained(asked: request_models.Explain) -> Explanation:
-    gallery = _here().gallery
-    if not gallery.follow():
-        raise ServiceProblem("nobody_enrolled", "Somebody must be enrolled with a photo; got nobody.")
-    seen = _look(asked.photo, "The photo", asked.cropped)
-    person, against = (None if who is None else _named(who) for who in (asked.person, asked.against))
-    return gallery.explain_face(seen.face, person, against)
-
-
-def _named(who: int | None) -> str:
-    assert who is not None
-    person = _here().gallery.store.person(who)
+def _name_of(number: int) -> str:
+    person = worker_state().gallery.store.person(number)
     if not person.photos:
         raise ServiceProblem("bad_value", "The person must have a photo; got somebody without one.")
     return person.name
 
 
-def diagnose(asked: request_models.Diagnose) -> schemas.Diagnosis:
-    """Tell what the light does on a photo."""
-    seen = _look(asked.photo, "The photo", asked.cropped, asked.quick)
-    return schemas.Diagnosis(seen.light, serializers.face_told(seen.portrait))
+def identify(request: bodies.Identify) -> schemas.AnswerSchema:
+    """Answer who is on a photo."""
+    probe = _read_face(request.photo, "The photo", request.cropped, request.quick)
+    answer = worker_state().gallery.identify_face(probe.face, request.top, far=request.far)
+    ids = _ids_of([candidate.name for candidate in answer.candidates])
+    return serializers.answer(answer, ids, probe.light, serializers.face(probe.portrait))
+
+
+def verify(request: bodies.Verify) -> schemas.VerificationSchema:
+    """Answer whether a photo shows the same person as another one, or as somebody enrolled."""
+    if (request.other is None) == (request.person is None):
+        got = "neither" if request.other is None else "both"
+        raise ServiceProblem("bad_value", f"`other` or `person` must be given; got {got}.")
+    gallery = worker_state().gallery
+    probes = [_read_face(request.photo, "The photo", request.cropped)]
+    if request.other is not None:
+        probes.append(_read_face(request.other, "The other photo", request.cropped))
+    other = probes[1].face if len(probes) > 1 else None
+    person = None if request.person is None else _name_of(request.person)
+    verification = gallery.verify_faces(probes[0].face, other, person=person, far=request.far)
+    return serializers.verification(verification, [probe.light for probe in probes])
+
+
+def explain(request: bodies.Explain) -> schemas.ExplanationSchema:
+    """Answer which patches speak for somebody."""
+    from lightproof.plots import png_of
+
+    explanation, ids = _explanation(request)
+    return serializers.explanation(explanation, ids, png_of(explanation.face))
+
+
+def draw_explanation(request: bodies.Explain) -> tuple[int | None, int | None, bytes]:
+    """Draw which patches speak for somebody; return the numbers of both people, too."""
+    from lightproof.plots import explanation_figure
+
+    explanation, ids = _explanation(request)
+    picture = explanation_figure(explanation, name="the photo")
+    return ids.get(str(explanation.person)), ids.get(str(explanation.against)), picture
+
+
+def _explanation(request: bodies.Explain) -> tuple[Explanation, dict[str, int]]:
+    """Explain a photo; return the numbers of both people, too."""
+    gallery = worker_state().gallery
+    if not gallery.follow():
+        raise ServiceProblem("nobody_enrolled", "Somebody must be enrolled with a photo; got nobody.")
+    probe = _read_face(request.photo, "The photo", request.cropped)
+    names = (None if number is None else _name_of(number) for number in (request.person, request.against))
+    explanation = gallery.explain_face(probe.face, *names)
+    return explanation, _ids_of([str(name) for name in (explanation.person, explanation.against) if name is not None])
+
+
+def diagnose(request: bodies.Diagnose) -> schemas.DiagnosisSchema:
+    """Answer what the light does on a photo."""
+    probe = _read_face(request.photo, "The photo", request.cropped, request.quick)
+    return schemas.DiagnosisSchema(probe.light, serializers.face(probe.portrait))
 
 
 # ------------------------------------------------------------------------------------------------------- enrolling
 
 
 @dataclass(frozen=True)
-class _Sifted:
-    faces: dict[int, Face]
+class _SortedPhotos:
+    """Photos that are new, those that were enrolled before, and those that cannot be enrolled, by place."""
+
+    new: dict[int, Face]
     known: list[int]
-    rejected: list[schemas.Rejected]
+    rejected: list[schemas.RejectedSchema]
 
 
-def enroll(who: str | int, photos: list[bytes], cropped: bool) -> schemas.Enrolled:
-    """Enroll photos: those that are sound in one change, the others with the reason why not.
+def enroll(who: str | int, photos: list[bytes], cropped: bool) -> schemas.EnrolledSchema:
+    """Enroll those photos that can be used in one change, and give the reason why each other one cannot.
 
     Parameters
     ----------
     who : str or int
-        The name of somebody new, or the number of somebody who is there.
+        The name of somebody new, or the number of somebody enrolled.
     photos : list of bytes
     cropped : bool
     """
-    # Before photos are looked at for nothing.
-    with _here().gallery.store.reading() as view:
+    # Checked before the photos, which take time.
+    with worker_state().gallery.store.reading() as view:
         if isinstance(who, int):
             view.person(who)
         elif view.ids_of([check_name(who)]):
             raise NameTaken(check_name(who))
-    faces, rejected = _faces(photos, cropped)
-    for _ in range(3):
-        sifted = _sift(who, faces, rejected)
-        if not sifted.faces and not sifted.known:
-            detail = f"At least one photo must be taken; got {len(photos)} that were not."
-            raise ServiceProblem("nothing_taken", detail, sifted.rejected)
+    faces, rejected = _read_faces(photos, cropped)
+    for _ in range(ENROLL_TRIES):
+        batch = _sorted_photos(who, faces, rejected)
+        if not batch.new and not batch.known:
+            detail = f"At least one photo must be usable; got {len(photos)} that were rejected."
+            raise ServiceProblem("nothing_taken", detail, batch.rejected)
         try:
-            return _enrolled(who, sifted)
+            return _commit(who, batch)
         except DuplicatePhoto:
             continue  # somebody else enrolled one of them just now
     raise ServiceProblem("photo_of_another", "The photos must be new; got some that others are enrolling.")
 
 
-def _faces(photos: list[bytes], cropped: bool) -> tuple[dict[int, Face], list[schemas.Rejected]]:
+def _read_faces(photos: list[bytes], cropped: bool) -> tuple[dict[int, Face], list[schemas.RejectedSchema]]:
     faces: dict[int, Face] = {}
     rejected = []
     for i, contents in enumerate(photos):
         try:
-            faces[i] = _look(contents, f"Photo {i + 1}", cropped).face._replace(source=SENT)
+            faces[i] = _read_face(contents, f"Photo {i + 1}", cropped).face._replace(source=PHOTO_SOURCE)
         except ServiceProblem as problem:
-            rejected.append(schemas.Rejected(i, problem.code, problem.detail))
+            rejected.append(schemas.RejectedSchema(i, problem.code, problem.detail))
         except UserError as problem:
-            rejected.append(schemas.Rejected(i, code_of(problem), str(problem)))
+            rejected.append(schemas.RejectedSchema(i, code_of(problem), str(problem)))
     return faces, rejected
 
 
-SENT: Final = "sent to the service"
-"""Where such a photo came from; what its file was called stays with who sent it."""
-
-
-def _sift(who: str | int, faces: dict[int, Face], rejected: list[schemas.Rejected]) -> _Sifted:
+def _sorted_photos(who: str | int, faces: dict[int, Face], unreadable: list[schemas.RejectedSchema]) -> _SortedPhotos:
     """Tell new photos from those that are enrolled already, as this person or as another."""
-    with _here().gallery.store.reading() as view:
+    with worker_state().gallery.store.reading() as view:
         name = view.person(who).name if isinstance(who, int) else None
         owners = view.known_hashes([face.hash for face in faces.values()])
-    new, known, refused, seen = {}, [], list(rejected), set()
+    new, known, rejected, hashes = {}, [], list(unreadable), set()
     for i, face in faces.items():
         owner = owners.get(face.hash)
         if owner is not None and owner != name:
             detail = f"Photo {i + 1} must be new; got one that is enrolled as {owner!r}."
-            refused.append(schemas.Rejected(i, "photo_of_another", detail))
-        elif owner is not None or face.hash in seen:
+            rejected.append(schemas.RejectedSchema(i, "photo_of_another", detail))
+        elif owner is not None or face.hash in hashes:
             known.append(i)
         else:
             new[i] = face
-            seen.add(face.hash)
-    return _Sifted(new, known, sorted(refused, key=lambda one: one.index))
+            hashes.add(face.hash)
+    return _SortedPhotos(new, known, sorted(rejected, key=lambda photo: photo.index))
 
 
-def _enrolled(who: str | int, sifted: _Sifted) -> schemas.Enrolled:
-    gallery = _here().gallery
+def _commit(who: str | int, batch: _SortedPhotos) -> schemas.EnrolledSchema:
+    gallery, faces = worker_state().gallery, list(batch.new.values())
     if isinstance(who, str):
-        who = gallery.add_person(who, list(sifted.faces.values())).id
-    elif sifted.faces:
-        gallery.enroll_faces(who, list(sifted.faces.values()))
+        who = gallery.add_person(who, faces).id
+    elif faces:
+        gallery.enroll_faces(who, faces)
     with gallery.store.reading() as view:
         person = view.person(who)
         photos = view.photos(person.id)
-    new = {face.hash for face in sifted.faces.values()}
-    added = [photo for photo in photos if photo.hash in new]
-    return schemas.Enrolled(
-        person=serializers.detail_told(person, photos, gallery.place),
-        added=serializers.photos_told(added, gallery.place),
-        known=sifted.known,
-        rejected=sifted.rejected,
+    hashes = {face.hash for face in faces}
+    return schemas.EnrolledSchema(
+        person=serializers.person_detail(person, photos, gallery.place),
+        added=serializers.photos([photo for photo in photos if photo.hash in hashes], gallery.place),
+        known=batch.known,
+        rejected=batch.rejected,
     )
 
 
-# ------------------------------------------------------------------------------------------------------ long work
+# ------------------------------------------------------------------------------------------------ the whole gallery
 
 
-def calibrate(far: float) -> schemas.Calibration:
-    """Ask the gallery how well strangers do."""
-    return serializers.calibration_told(_here().gallery.calibrate(far))
+def calibrate(far: float) -> schemas.CalibrationSchema:
+    """Measure how well strangers score in the gallery, and set the share of them that may be accepted."""
+    return serializers.calibration(worker_state().gallery.calibrate(far))
 
 
-def accuracy() -> schemas.Accuracy:
-    """Ask the gallery how well it recognizes its own photos; once for each state of it, for it takes long."""
+def accuracy() -> schemas.AccuracySchema:
+    """Measure how well the gallery recognizes its own photos; once for each revision, because it takes long."""
     from lightproof.evaluation import evaluate_within
 
-    own = _here()
-    revision = own.gallery.store.revision()
-    if own.measured is None or own.measured[0] != revision:
-        own.measured = revision, serializers.accuracy_told(evaluate_within(own.gallery))
-    return own.measured[1]
+    state = worker_state()
+    revision = state.gallery.store.revision()
+    if state.measured is None or state.measured[0] != revision:
+        result = evaluate_within(state.gallery)
+        state.measured = revision, serializers.from_attributes(schemas.AccuracySchema, result)
+    return state.measured[1]
 
 
 def export(file: str) -> int:
-    """Copy the gallery into a file, whose name the service has chosen."""
-    return _here().gallery.export(Path(file))
+    """Copy the gallery into a file that the service has named."""
+    return worker_state().gallery.export(Path(file))
 
 
-def import_(file: str) -> schemas.Imported:
-    """Add everybody of a gallery in a file, whose name the service has chosen."""
+def import_(file: str) -> schemas.ImportedSchema:
+    """Add everybody of a gallery in a file that the service has named."""
+    gallery = worker_state().gallery
     try:
-        with Gallery.open(Path(file), create=False):
-            pass  # what is wrong from here on is wrong with either
-        return schemas.Imported(_here().gallery.import_(Path(file)))
+        Gallery.open(Path(file), create=False).close()  # errors from here on may be of either gallery
+        return schemas.ImportedSchema(gallery.import_(Path(file)))
     except BadGallery as problem:
-        detail = str(problem).replace(file, "The file").replace(_here().gallery.place, "this gallery")
+        detail = str(problem).replace(file, "The file").replace(gallery.place, "this gallery")
         raise ServiceProblem("bad_gallery", detail) from None

@@ -1,8 +1,9 @@
-"""What goes wrong, as problem details (RFC 9457) with stable codes."""
+"""Errors as problem details (RFC 9457) with stable codes."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import field
 from typing import Any, Final, NamedTuple
 
 from lightproof.errors import (
@@ -21,48 +22,48 @@ from lightproof.errors import (
     UnknownPerson,
     UnknownPhoto,
 )
-from lightproof.service import schemas
+from lightproof.service.schemas import RejectedSchema, Schema
 
 MEDIA_TYPE: Final = "application/problem+json"
 
 
-class Kind(NamedTuple):
-    """A kind of problem: the status of its answers, and what it is called."""
+class ProblemKind(NamedTuple):
+    """Status of the answer, and title for people."""
 
     status: int
     title: str
 
 
 KINDS: Final = {
-    "bad_request": Kind(400, "The request cannot be read"),
-    "unauthorized": Kind(401, "A token is needed"),
-    "foreign_origin": Kind(403, "The request comes from another site"),
-    "wrong_host": Kind(403, "The service is not called so"),
-    "not_found": Kind(404, "There is no such thing"),
-    "unknown_person": Kind(404, "There is no such person"),
-    "unknown_photo": Kind(404, "There is no such photo"),
-    "face_not_kept": Kind(404, "The face was not kept"),
-    "method_not_allowed": Kind(405, "That cannot be done with it"),
-    "too_slow": Kind(408, "The request came too slowly"),
-    "name_taken": Kind(409, "Somebody has the name already"),
-    "photo_of_another": Kind(409, "The photo is enrolled under another name"),
-    "nobody_enrolled": Kind(409, "Nobody is enrolled"),
-    "too_large": Kind(413, "The request is too large"),
-    "unsupported_media_type": Kind(415, "Requests of that kind are not taken"),
-    "bad_value": Kind(422, "A value is not legal"),
-    "bad_name": Kind(422, "Nobody can be called so"),
-    "bad_picture": Kind(422, "The picture cannot be used"),
-    "too_many_pixels": Kind(422, "The picture is too large"),
-    "no_face": Kind(422, "No face was found"),
-    "no_detector": Kind(422, "Faces cannot be looked for"),
-    "nothing_taken": Kind(422, "None of the photos was taken"),
-    "bad_gallery": Kind(422, "The file is no gallery that fits"),
-    "too_many_requests": Kind(429, "Too many requests"),
-    "headers_too_large": Kind(431, "The headers are too large"),
-    "internal": Kind(500, "Something went wrong"),
-    "busy": Kind(503, "The service is busy"),
-    "interrupted": Kind(503, "The work was interrupted"),
-    "gallery_unavailable": Kind(503, "The gallery cannot be used"),
+    "bad_request": ProblemKind(400, "The request cannot be read"),
+    "unauthorized": ProblemKind(401, "A token is needed"),
+    "foreign_origin": ProblemKind(403, "The request comes from another site"),
+    "wrong_host": ProblemKind(403, "Unknown host name"),
+    "not_found": ProblemKind(404, "Not found"),
+    "unknown_person": ProblemKind(404, "There is no such person"),
+    "unknown_photo": ProblemKind(404, "There is no such photo"),
+    "face_not_kept": ProblemKind(404, "The face was not kept"),
+    "method_not_allowed": ProblemKind(405, "The address does not allow this method"),
+    "too_slow": ProblemKind(408, "The request came too slowly"),
+    "name_taken": ProblemKind(409, "The name is taken"),
+    "photo_of_another": ProblemKind(409, "The photo is enrolled under another name"),
+    "nobody_enrolled": ProblemKind(409, "Nobody is enrolled"),
+    "too_large": ProblemKind(413, "The request is too large"),
+    "unsupported_media_type": ProblemKind(415, "Unsupported media type"),
+    "bad_value": ProblemKind(422, "A value is not legal"),
+    "bad_name": ProblemKind(422, "The name is not legal"),
+    "bad_picture": ProblemKind(422, "The picture cannot be used"),
+    "too_many_pixels": ProblemKind(422, "The picture is too large"),
+    "no_face": ProblemKind(422, "No face was found"),
+    "no_detector": ProblemKind(422, "The face detector is not installed"),
+    "nothing_taken": ProblemKind(422, "None of the photos was enrolled"),
+    "bad_gallery": ProblemKind(422, "The file is not a gallery that fits"),
+    "too_many_requests": ProblemKind(429, "Too many requests"),
+    "headers_too_large": ProblemKind(431, "The headers are too large"),
+    "internal": ProblemKind(500, "Something went wrong"),
+    "busy": ProblemKind(503, "The service is busy"),
+    "interrupted": ProblemKind(503, "The work was interrupted"),
+    "gallery_unavailable": ProblemKind(503, "The gallery cannot be used"),
 }
 """Every code, for good: a code never changes its meaning."""
 
@@ -83,16 +84,34 @@ _CODES: Final[tuple[tuple[type[LightproofError], str], ...]] = (
     (CannotWrite, "gallery_unavailable"),
 )
 
-# Where the gallery lies is no business of who asks.
-_UNSAID: Final = {
-    "busy": "The gallery must be free to be changed; got another who changes it.",
-    "gallery_unavailable": "The gallery must be one that can be read and changed; see the log.",
-    "internal": "The request must be one that can be answered; see the log.",
+# These errors name the place of the gallery, which is no business of callers.
+_DETAILS: Final = {
+    "busy": "The gallery must be free for changes; got another writer.",
+    "gallery_unavailable": "The gallery must be readable and writable; see the log.",
+    "internal": "The service could not answer this request; see the log.",
 }
 
 
+class ProblemSchema(Schema):
+    """What went wrong (RFC 9457)."""
+
+    type: str
+    """A name for the kind of problem, `urn:lightproof:problem:` and the code."""
+    title: str
+    """What kind of problem it is."""
+    status: int
+    detail: str
+    """What is wrong, what is legal and what came, in one sentence."""
+    code: str
+    """Stable: for programs."""
+    request: str
+    """The id of the request, as in the header `X-Request-Id` and in the audit lines."""
+    rejected: list[RejectedSchema] = field(default_factory=list)
+    """If every photo was rejected: why, for each."""
+
+
 class ServiceProblem(Exception):
-    """A problem to be answered.
+    """A problem that is the answer to a request.
 
     Parameters
     ----------
@@ -100,8 +119,8 @@ class ServiceProblem(Exception):
         One of ``KINDS``.
     detail : str
         What is wrong, what is legal and what came, in one sentence.
-    rejected : sequence of Rejected
-        Of several photos, why each was not taken.
+    rejected : sequence of RejectedSchema
+        Of several photos, why each was rejected.
     headers : mapping
         For the answer.
     """
@@ -110,7 +129,7 @@ class ServiceProblem(Exception):
         self,
         code: str,
         detail: str,
-        rejected: Sequence[schemas.Rejected] = (),
+        rejected: Sequence[RejectedSchema] = (),
         headers: Mapping[str, str] | None = None,
     ) -> None:
         super().__init__(detail)
@@ -123,12 +142,12 @@ class ServiceProblem(Exception):
 
     @property
     def status(self) -> int:
-        """Of the answer."""
+        """HTTP status of the answer."""
         return KINDS[self.code].status
 
-    def told(self, request: str) -> schemas.Problem:
-        """Tell it to who sent the request."""
-        return schemas.Problem(
+    def details(self, request: str) -> ProblemSchema:
+        """Return the body of the answer to the request with this id."""
+        return ProblemSchema(
             type=f"urn:lightproof:problem:{self.code}",
             title=KINDS[self.code].title,
             status=self.status,
@@ -139,27 +158,32 @@ class ServiceProblem(Exception):
         )
 
 
-def busy(what: str, seconds: int = 1) -> ServiceProblem:
-    """Say that somebody else must be done first."""
-    return ServiceProblem("busy", f"The service must have room for another request; got {what}.", (), _later(seconds))
+def internal() -> ServiceProblem:
+    """Make the problem of a bug."""
+    return ServiceProblem("internal", _DETAILS["internal"])
 
 
-def too_many(what: str, seconds: float) -> ServiceProblem:
-    """Say that somebody asks too often."""
-    return ServiceProblem("too_many_requests", what, (), _later(max(1, round(seconds + 0.5))))
+def busy(got: str, seconds: int = 1) -> ServiceProblem:
+    """Make the problem of a service that has no room now."""
+    return ServiceProblem("busy", f"The service must have room for another request; got {got}.", (), _later(seconds))
+
+
+def too_many(detail: str, seconds: float) -> ServiceProblem:
+    """Make the problem of an address that sends requests too often."""
+    return ServiceProblem("too_many_requests", detail, (), _later(max(1, round(seconds + 0.5))))
 
 
 def _later(seconds: int) -> dict[str, str]:
     return {"Retry-After": str(seconds)}
 
 
-def code_of(problem: LightproofError) -> str:
-    """Give an error of the library its code."""
-    return next((code for kind, code in _CODES if isinstance(problem, kind)), "internal")
+def code_of(error: LightproofError) -> str:
+    """Return the code of an error of the library."""
+    return next((code for kind, code in _CODES if isinstance(error, kind)), "internal")
 
 
-def problem_of(problem: LightproofError) -> ServiceProblem:
+def problem_of(error: LightproofError) -> ServiceProblem:
     """Make a problem of an error of the library."""
-    code = code_of(problem)
+    code = code_of(error)
     headers = _later(5) if KINDS[code].status == 503 else {}
-    return ServiceProblem(code, _UNSAID.get(code, str(problem)), (), headers)
+    return ServiceProblem(code, _DETAILS.get(code, str(error)), (), headers)

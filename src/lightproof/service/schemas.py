@@ -1,47 +1,42 @@
-"""What the service answers, as plain data: the same classes at both ends of the wire.
+"""Answers of the service as plain data: the same classes at both ends of the wire.
 
-The service (:mod:`lightproof.service`) writes them as JSON and describes them in its OpenAPI document;
-:class:`lightproof.service.client.Client` reads them back. What a newer service says besides is left out on reading.
+The service writes them as JSON. Its OpenAPI document describes them under their names without the ending ``Schema``.
+:class:`lightproof.service.client.Client` reads them back and ignores fields that only a newer service knows.
 """
 
 from __future__ import annotations
 
-import types
 import typing
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, fields, is_dataclass
-from typing import Any, ClassVar, Final, Literal, TypeVar
-
-T = TypeVar("T")
-
-_DESCRIBED: Final = {"use_attribute_docstrings": True}
-"""Lets the OpenAPI document say of each field what is said of it here."""
+from dataclasses import dataclass, field, fields
+from typing import Any, ClassVar, Literal
 
 LightName = Literal["front", "left", "right", "hard left", "hard right", "above", "below"]
 """Lights that a person can be photographed under; left and right are the person's own."""
-
 
 LightGroup = Literal["all", "front", "side", "hard", "unknown"]
 """Lights by how far from the camera they stand."""
 
 
-class Wire:
-    """Whatever goes over the wire."""
+@typing.dataclass_transform(frozen_default=True, field_specifiers=(field,))
+class Schema:
+    """Base of the answers: each subclass is a frozen dataclass."""
 
-    __pydantic_config__: ClassVar = _DESCRIBED
+    # The OpenAPI document describes each field by the string below it.
+    __pydantic_config__: ClassVar = {"use_attribute_docstrings": True}
+
+    def __init_subclass__(cls) -> None:
+        dataclass(frozen=True)(cls)
 
 
-@dataclass(frozen=True)
-class Health(Wire):
+class HealthSchema(Schema):
     """Whether the service works."""
 
     status: Literal["ok"]
     """Always "ok": a service whose gallery cannot be read answers 503."""
 
 
-@dataclass(frozen=True)
-class Limits(Wire):
-    """What is taken at most."""
+class LimitsSchema(Schema):
+    """What is accepted at most."""
 
     photo_bytes: int
     """Length of one photo."""
@@ -50,14 +45,13 @@ class Limits(Wire):
     photos: int
     """Photos in one request."""
     body_bytes: int
-    """Length of one request, but for an import."""
+    """Length of one request, except for an import."""
     import_bytes: int
     """Length of a gallery that is imported."""
 
 
-@dataclass(frozen=True)
-class Version(Wire):
-    """What runs here, and on what gallery."""
+class VersionSchema(Schema):
+    """What runs here, and on which gallery."""
 
     version: str
     """Of lightproof."""
@@ -66,42 +60,39 @@ class Version(Wire):
     keeps_photos: bool
     """Whether the faces of new photos are kept, as upright crops; the photos themselves never are."""
     finds_faces: bool
-    """Whether photographs are taken; if not, only faces that are cropped already (`cropped`)."""
+    """Whether faces are found in photographs; if not, only cropped faces are accepted (`cropped`)."""
     liveness: Literal["none"]
     """There is no liveness test: a printed photo of somebody can pass for them."""
     people: int
     """Enrolled."""
     photos: int
     """Enrolled."""
-    limits: Limits
+    limits: LimitsSchema
 
 
-@dataclass(frozen=True)
-class Person(Wire):
+class PersonSchema(Schema):
     """Somebody enrolled."""
 
     id: int
     """Never given to anybody else, not even after the person is deleted."""
     name: str
     photos: int
-    """How many there are. Somebody without a photo is never found."""
+    """Number of photos. Somebody without a photo is never found."""
     added: str
     """When, in UTC."""
 
 
-@dataclass(frozen=True)
-class PeoplePage(Wire):
+class PeoplePageSchema(Schema):
     """Some of the people, by name."""
 
-    people: list[Person]
+    people: list[PersonSchema]
     total: int
-    """How many there are on all pages."""
+    """Number of people on all pages."""
     next: str | None
     """What to give as `after` for the next page; null on the last one."""
 
 
-@dataclass(frozen=True)
-class Advice(Wire):
+class AdviceSchema(Schema):
     """Which light a person's photos lack."""
 
     has: list[LightName]
@@ -109,18 +100,16 @@ class Advice(Wire):
     next: str
     """What to photograph next, in one sentence."""
     gain: float | None
-    """Share of photos under all lights that it would find besides, measured on rendered people; null if not known."""
+    """Additional share of photos under all lights that it would find, measured on rendered people; null if unknown."""
 
 
-@dataclass(frozen=True)
-class PersonDetail(Person):
+class PersonDetailSchema(PersonSchema):
     """Somebody enrolled, and which light is missing."""
 
-    advice: Advice
+    advice: AdviceSchema
 
 
-@dataclass(frozen=True)
-class Photo(Wire):
+class PhotoSchema(Schema):
     """An enrolled photo."""
 
     id: int
@@ -138,15 +127,13 @@ class Photo(Wire):
     """Whether the face was kept."""
 
 
-@dataclass(frozen=True)
-class Photos(Wire):
+class PhotosSchema(Schema):
     """The photos of one person."""
 
-    photos: list[Photo]
+    photos: list[PhotoSchema]
 
 
-@dataclass(frozen=True)
-class Rejected(Wire):
+class RejectedSchema(Schema):
     """A photo that was not enrolled, and why."""
 
     index: int
@@ -157,20 +144,18 @@ class Rejected(Wire):
     """In one sentence."""
 
 
-@dataclass(frozen=True)
-class Enrolled(Wire):
+class EnrolledSchema(Schema):
     """What became of the photos that were sent."""
 
-    person: PersonDetail
-    added: list[Photo]
+    person: PersonDetailSchema
+    added: list[PhotoSchema]
     """Photos that are new."""
     known: list[int]
-    """Places of those that were there already."""
-    rejected: list[Rejected]
+    """Places of the photos that were enrolled before."""
+    rejected: list[RejectedSchema]
 
 
-@dataclass(frozen=True)
-class Forgotten(Wire):
+class ForgottenSchema(Schema):
     """What was deleted."""
 
     people: int
@@ -179,9 +164,8 @@ class Forgotten(Wire):
     """What may be left of the deleted bytes, and until when; null if nothing is."""
 
 
-@dataclass(frozen=True)
-class Light(Wire):
-    """What the light does to a face. Left and right without more are those of the picture."""
+class LightSchema(Schema):
+    """What the light does to a face. Left and right are those of the picture unless the text says otherwise."""
 
     azimuth: float | None
     """Degrees: 0 is the camera, positive the left of the picture, beyond 90 is behind; null if it cannot be read."""
@@ -205,35 +189,32 @@ class Light(Wire):
     eye_distance: float | None
     """Pixels between the eyes; null for a face that came cropped."""
     even: bool
-    """Whether there is nothing to be done about it."""
+    """Whether the light needs no change."""
     hint: str
     """One sentence for the person in front of the camera."""
 
 
-@dataclass(frozen=True)
-class FoundFace(Wire):
+class FoundFaceSchema(Schema):
     """Where the face was, in pixels of the upright photo."""
 
     right_eye: tuple[float, float]
     """Column and row of the person's right pupil, which is on the left of the picture."""
     left_eye: tuple[float, float]
     faces: int
-    """How many faces there are; the largest is taken."""
+    """Number of faces on the photo; the largest is compared."""
     look: str
     """The light in which it was found: "gamma", "plain", "log" or "smooth"."""
 
 
-@dataclass(frozen=True)
-class Diagnosis(Wire):
+class DiagnosisSchema(Schema):
     """The light on a face, and where the face was."""
 
-    light: Light
-    face: FoundFace | None
+    light: LightSchema
+    face: FoundFaceSchema | None
     """Null for a picture that came as a face."""
 
 
-@dataclass(frozen=True)
-class Candidate(Wire):
+class CandidateSchema(Schema):
     """Somebody who might be on the photo."""
 
     person: int | None
@@ -249,8 +230,7 @@ class Candidate(Wire):
     """Between photo and person alone, whoever else is enrolled."""
 
 
-@dataclass(frozen=True)
-class Answer(Wire):
+class AnswerSchema(Schema):
     """Who is on a photo. A stranger is an answer too."""
 
     answer: Literal["known", "unknown"]
@@ -264,24 +244,23 @@ class Answer(Wire):
     one_in: float
     """About one in so many strangers would score this well."""
     threshold: float
-    """The score from which on a match is accepted."""
+    """The lowest score that is accepted."""
     far: float
-    """Share of strangers that are accepted all the same."""
+    """Share of strangers that are accepted by mistake."""
     calibrated: bool
     """Whether the meaning of the score was checked on this gallery."""
     meaning: str
     """What a score means."""
     sentence: str
     """The answer in words."""
-    candidates: list[Candidate]
-    """The best few, the best first."""
-    light: Light
-    face: FoundFace | None
+    candidates: list[CandidateSchema]
+    """The best matches, the best first."""
+    light: LightSchema
+    face: FoundFaceSchema | None
     """Null for a picture that came as a face."""
 
 
-@dataclass(frozen=True)
-class Verification(Wire):
+class VerificationSchema(Schema):
     """Whether two photos, or a photo and somebody enrolled, are of the same person."""
 
     same: bool
@@ -293,21 +272,20 @@ class Verification(Wire):
     lead: float
     distance: float
     threshold: float
-    """The score from which on they count as the same."""
+    """The lowest score that counts as the same person."""
     far: float
-    """Share of other people that are accepted all the same."""
+    """Share of other people that are accepted by mistake."""
     meaning: str
     """What a score means."""
     sentence: str
     """The answer in words."""
-    light: Light
+    light: LightSchema
     """On the first photo."""
-    other_light: Light | None
+    other_light: LightSchema | None
     """On the second photo, if there is one."""
 
 
-@dataclass(frozen=True)
-class Patch(Wire):
+class PatchSchema(Schema):
     """What one patch adds to the lead."""
 
     left: int
@@ -319,8 +297,7 @@ class Patch(Wire):
     """Positive speaks for the person. All of them add up to the lead, or to the difference of two leads."""
 
 
-@dataclass(frozen=True)
-class Explanation(Wire):
+class ExplanationSchema(Schema):
     """Which patches speak for somebody: the decision itself, not an estimate of it."""
 
     person: int | None
@@ -330,12 +307,12 @@ class Explanation(Wire):
     against_name: str | None
     against_lead: float | None
     rivals: list[str]
-    """Those the person is measured against; "rendered 07" is a made-up person."""
+    """People that the person is measured against; "rendered 07" is a rendered one."""
     sentence: str
     rows: int
     columns: int
-    patches: list[Patch]
-    """Row by row; of the difference where somebody else was asked about."""
+    patches: list[PatchSchema]
+    """Row by row; of the difference if `against` was given."""
     width: int
     """Of `picture`."""
     height: int
@@ -343,31 +320,29 @@ class Explanation(Wire):
     """The face as it was compared: PNG in base64."""
 
 
-@dataclass(frozen=True)
-class Calibration(Wire):
-    """How well strangers do in this gallery, and where the threshold lies."""
+class CalibrationSchema(Schema):
+    """How well strangers score in this gallery, and where the threshold lies."""
 
     far: float
     """Share of strangers that may be accepted."""
     threshold: float
     """The score that belongs to it."""
     calibrated: bool
-    """Whether the gallery was asked; if not, what is usual stands in."""
+    """Whether the gallery is calibrated; if not, the default values apply."""
     shift: float
-    """How much farther strangers lead here than is usual."""
+    """How much farther strangers lead here than with the default values."""
     people: int
-    """Enrolled when it was asked."""
+    """Enrolled at the time of the calibration."""
     strangers: int
-    """Photos that were taken for a stranger's."""
+    """Photos that stood in for strangers."""
     relit: int
     """Copies of them under other lights."""
     meaning: str
     """What a score means."""
 
 
-@dataclass(frozen=True)
-class Share(Wire):
-    """How many of how many, with an interval in which the true share lies nineteen times of twenty."""
+class ShareSchema(Schema):
+    """How many of how many, with the 95 % interval of the share."""
 
     count: int
     of: int
@@ -377,23 +352,21 @@ class Share(Wire):
     high: float | None
 
 
-@dataclass(frozen=True)
-class AccuracyInLight(Wire):
+class AccuracyInLightSchema(Schema):
     """How well photos under one kind of light are recognized."""
 
     light: LightGroup
     words: str
     """What the light is called."""
-    named: Share
+    named: ShareSchema
     """The best match is the right person."""
-    found: Share
+    found: ShareSchema
     """And the score reaches the threshold."""
-    strangers: Share
-    """Photos that, with their person left out, are taken for somebody else all the same."""
+    strangers: ShareSchema
+    """Photos that are mistaken for somebody else when their own person is left out."""
 
 
-@dataclass(frozen=True)
-class Accuracy(Wire):
+class AccuracySchema(Schema):
     """How well this gallery recognizes its own photos, each left out in turn."""
 
     far: float
@@ -402,82 +375,20 @@ class Accuracy(Wire):
     people: int
     """Enrolled."""
     asked: int
-    """Photos that were left out and asked about; only people with two or more photos can be."""
-    lights: list[AccuracyInLight]
+    """Number of probes: photos that were left out in turn, of people with two or more photos."""
+    lights: list[AccuracyInLightSchema]
     """All photos together first, then by light."""
     note: str
     """What the figures rest on, in one or two sentences."""
 
 
-@dataclass(frozen=True)
-class Imported(Wire):
+class ImportedSchema(Schema):
     """Who came with a gallery."""
 
     people: int
 
 
-@dataclass(frozen=True)
-class Problem(Wire):
-    """What went wrong (RFC 9457)."""
-
-    type: str
-    """A name for the kind of problem, `urn:lightproof:problem:` and the code."""
-    title: str
-    """What kind of problem it is."""
-    status: int
-    detail: str
-    """What is wrong, what is legal and what came, in one sentence."""
-    code: str
-    """Stable: for programs."""
-    request: str
-    """The id of the request, as in the header `X-Request-Id` and in the audit lines."""
-    rejected: list[Rejected] = field(default_factory=list)
-    """Where photos were sent and none was taken: why each was not."""
-
-
-def read(kind: type[T], told: Any) -> T:
-    """Make one of these classes of what came as JSON; what it does not know is left out.
-
-    Parameters
-    ----------
-    kind : type
-    told : object
-        As ``json.loads`` gives it.
-
-    Raises
-    ------
-    ValueError
-        If it is something else.
-    """
-    found: T = _read(kind, told)
-    return found
-
-
-def _read(kind: Any, told: Any) -> Any:
-    if is_dataclass(kind) and isinstance(kind, type):
-        return _read_dataclass(kind, told)
-    origin, inner = typing.get_origin(kind), typing.get_args(kind)
-    if origin in (types.UnionType, typing.Union):
-        if told is None and type(None) in inner:
-            return None
-        [only] = [one for one in inner if one is not type(None)]
-        return _read(only, told)
-    if origin in (list, tuple) and isinstance(told, Sequence) and not isinstance(told, str):
-        return origin(_read(inner[0], one) for one in told)
-    if kind is float and type(told) is int:
-        return float(told)
-    fits = told in inner if origin is Literal else type(told) is kind
-    if not fits:
-        raise ValueError(f"{kind} expected")
-    return told
-
-
-def _read_dataclass(kind: type, told: Any) -> Any:
-    if not isinstance(told, Mapping):
-        raise ValueError(f"{kind.__name__} expected")
+def field_types(kind: Any) -> dict[str, Any]:
+    """Return the type of each field of a dataclass."""
     hints = typing.get_type_hints(kind)
-    known = {one.name: _read(hints[one.name], told[one.name]) for one in fields(kind) if one.name in told}
-    try:
-        return kind(**known)
-    except TypeError:
-        raise ValueError(f"{kind.__name__} expected, with all its fields") from None
+    return {one.name: hints[one.name] for one in fields(kind)}

@@ -1,13 +1,17 @@
-"""What the library found -> what goes over the wire."""
+"""Records of the library -> answers of the service, and answers -> JSON."""
 
 from __future__ import annotations
 
 import base64
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict
-from typing import TYPE_CHECKING, Final, cast
+import typing
+from collections.abc import Mapping, Sequence
+from dataclasses import is_dataclass
+from functools import cache
+from typing import Any, Final, TypeVar
 
 import numpy as np
+from pydantic import TypeAdapter
+from starlette.responses import Response
 
 from lightproof.gallery import Answer, Calibration, Verification, advice, store
 from lightproof.gallery.enrollment import light_of
@@ -17,8 +21,7 @@ from lightproof.matching.calibration import score_of
 from lightproof.matching.explanation import Explanation
 from lightproof.service import schemas
 
-if TYPE_CHECKING:
-    from lightproof.evaluation import Counted, Within
+T = TypeVar("T")
 
 MEANING: Final = (
     "One in 10^(6 x score) strangers would score this well: 0.33 is one in a hundred, 0.5 one in a thousand, 1 one "
@@ -26,141 +29,140 @@ MEANING: Final = (
 )
 
 
-def person_told(person: store.Person) -> schemas.Person:
-    """Tell who somebody is."""
-    return schemas.Person(person.id, person.name, person.photos, person.added)
+def from_attributes(kind: type[T], source: object, **given: Any) -> T:
+    """Make an answer of a record of the library, field by field.
+
+    Parameters
+    ----------
+    kind : type
+        Subclass of :class:`Schema`.
+    source : object
+        Has the fields as attributes.
+    **given
+        Fields that the record lacks, or has in another form.
+    """
+    rest = {name: hint for name, hint in schemas.field_types(kind).items() if name not in given}
+    return kind(**given, **{name: _converted(hint, getattr(source, name)) for name, hint in rest.items()})
 
 
-def detail_told(person: store.Person, photos: Sequence[store.Photo], place: str) -> schemas.PersonDetail:
-    """Tell who somebody is, and which light is missing."""
-    lights = [light_of(photo.light, place) or (None, None) for photo in photos]
-    given = advice.advise(person.name, lights)
-    has, lacks = (cast(list[schemas.LightName], list(names)) for names in (given.has, given.lacks))
-    told = schemas.Advice(has, lacks, given.next, given.gain)
-    return schemas.PersonDetail(person.id, person.name, len(photos), person.added, told)
+def _converted(hint: Any, value: Any) -> Any:
+    if is_dataclass(hint) and isinstance(hint, type):
+        return from_attributes(hint, value)
+    if typing.get_origin(hint) is list:
+        return [_converted(typing.get_args(hint)[0], item) for item in value]
+    return value
 
 
-def photos_told(photos: Sequence[store.Photo], place: str) -> list[schemas.Photo]:
-    """Tell what is known of photos."""
-    lights = [light_of(photo.light, place) or (None, None) for photo in photos]
-    names = advice.light_names(lights)
+def person(record: store.Person) -> schemas.PersonSchema:
+    """Describe somebody enrolled."""
+    return from_attributes(schemas.PersonSchema, record)
+
+
+def person_detail(record: store.Person, kept: Sequence[store.Photo], place: str) -> schemas.PersonDetailSchema:
+    """Describe somebody enrolled, and which light is missing; the place of the gallery is for the message of errors."""
+    given = advice.advise(record.name, _lights(kept, place))
+    advised = from_attributes(schemas.AdviceSchema, given)
+    return from_attributes(schemas.PersonDetailSchema, record, photos=len(kept), advice=advised)
+
+
+def photos(records: Sequence[store.Photo], place: str) -> list[schemas.PhotoSchema]:
+    """Describe enrolled photos."""
+    lights = _lights(records, place)
     return [
-        schemas.Photo(
-            id=photo.id,
-            sha256=photo.hash,
-            added=photo.added,
-            azimuth=light[0],
-            elevation=light[1],
-            light=cast(schemas.LightName | None, name),
-            has_thumbnail=photo.has_face,
+        from_attributes(
+            schemas.PhotoSchema, record, sha256=record.hash, azimuth=azimuth, elevation=elevation, light=name,
+            has_thumbnail=record.has_face,
         )
-        for photo, light, name in zip(photos, lights, names, strict=True)
-    ]
+        for record, (azimuth, elevation), name in zip(records, lights, advice.light_names(lights), strict=True)
+    ]  # fmt: skip
 
 
-def light_told(found: Diagnosis) -> schemas.Light:
-    """Tell what the light does."""
-    return schemas.Light(**asdict(found))
+def _lights(records: Sequence[store.Photo], place: str) -> list[tuple[float | None, float | None]]:
+    return [light_of(record.light, place) or (None, None) for record in records]
 
 
-def face_told(portrait: Portrait) -> schemas.FoundFace | None:
-    """Tell where a face was."""
-    face = portrait.face
-    if face is None:
+def light(diagnosis: Diagnosis) -> schemas.LightSchema:
+    """Describe the light on a face."""
+    return from_attributes(schemas.LightSchema, diagnosis)
+
+
+def face(portrait: Portrait) -> schemas.FoundFaceSchema | None:
+    """Describe where a face was."""
+    if portrait.face is None:
         return None
-    return schemas.FoundFace(face.right_eye, face.left_eye, portrait.n_faces, face.look)
+    return from_attributes(schemas.FoundFaceSchema, portrait.face, faces=portrait.n_faces)
 
 
-def answer_told(
-    answer: Answer, ids: Mapping[str, int], light: schemas.Light, face: schemas.FoundFace | None
-) -> schemas.Answer:
-    """Tell who is on a photo."""
-    return schemas.Answer(
-        answer="unknown" if answer.name is None else "known",
-        person=None if answer.name is None else ids.get(answer.name),
-        name=answer.name,
-        score=answer.score,
-        one_in=answer.one_in,
-        threshold=answer.threshold,
-        far=answer.far,
-        calibrated=answer.calibrated,
+def answer(
+    result: Answer, ids: Mapping[str, int], light: schemas.LightSchema, face: schemas.FoundFaceSchema | None
+) -> schemas.AnswerSchema:
+    """Describe who is on a photo, given the numbers of the candidates."""
+    return from_attributes(
+        schemas.AnswerSchema,
+        result,
+        answer="known" if result.known else "unknown",
+        person=None if result.name is None else ids.get(result.name),
         meaning=MEANING,
-        sentence=answer.sentence,
         candidates=[
-            schemas.Candidate(ids.get(one.name), one.name, one.score, one.one_in, one.lead, one.distance)
-            for one in answer.candidates
+            from_attributes(schemas.CandidateSchema, candidate, person=ids.get(candidate.name))
+            for candidate in result.candidates
         ],
         light=light,
         face=face,
     )
 
 
-def verification_told(found: Verification, lights: Sequence[schemas.Light]) -> schemas.Verification:
-    """Tell whether two photos show the same person."""
-    return schemas.Verification(
-        **asdict(found),
-        meaning=MEANING,
-        sentence=found.sentence,
-        light=lights[0],
-        other_light=lights[1] if len(lights) > 1 else None,
-    )
+def verification(result: Verification, lights: Sequence[schemas.LightSchema]) -> schemas.VerificationSchema:
+    """Describe whether two photos show the same person."""
+    other = lights[1] if len(lights) > 1 else None
+    return from_attributes(schemas.VerificationSchema, result, meaning=MEANING, light=lights[0], other_light=other)
 
 
-def explanation_told(found: Explanation, ids: Mapping[str, int], picture: bytes) -> schemas.Explanation:
-    """Tell which patches speak for somebody."""
-    values = found.patches if found.difference is None else found.difference
-    against = None if found.against is None else str(found.against)
-    return schemas.Explanation(
-        person=ids.get(str(found.person)),
-        name=str(found.person),
-        lead=found.lead,
+def explanation(result: Explanation, ids: Mapping[str, int], picture: bytes) -> schemas.ExplanationSchema:
+    """Describe which patches speak for somebody."""
+    values = result.patches if result.difference is None else result.difference
+    against = None if result.against is None else str(result.against)
+    grid = result.grid
+    return from_attributes(
+        schemas.ExplanationSchema,
+        result,
+        person=ids.get(str(result.person)),
+        name=str(result.person),
         against=None if against is None else ids.get(against),
         against_name=against,
-        against_lead=found.rival_lead,
-        rivals=list(found.rivals),
-        sentence=found.sentence,
-        rows=found.grid.rows,
-        columns=found.grid.columns,
-        patches=list(_patches(found, values.ravel().tolist())),
-        width=found.grid.width,
-        height=found.grid.height,
+        against_lead=result.rival_lead,
+        rows=grid.rows,
+        columns=grid.columns,
+        patches=[
+            schemas.PatchSchema(left, top, grid.cell, grid.cell, value)
+            for (top, left), value in zip(grid.corners.tolist(), values.ravel().tolist(), strict=True)
+        ],
+        width=grid.width,
+        height=grid.height,
         picture=base64.b64encode(picture).decode(),
     )
 
 
-def _patches(found: Explanation, values: Iterable[float]) -> Iterable[schemas.Patch]:
-    cell = found.grid.cell
-    for (top, left), value in zip(found.grid.corners.tolist(), values, strict=True):
-        yield schemas.Patch(left, top, cell, cell, value)
-
-
-def calibration_told(found: Calibration) -> schemas.Calibration:
-    """Tell where the threshold lies."""
-    threshold = float(score_of(np.asarray(found.far)))
-    return schemas.Calibration(**asdict(found), threshold=threshold, calibrated=found.strangers > 0, meaning=MEANING)
-
-
-def accuracy_told(found: Within) -> schemas.Accuracy:
-    """Tell how well a gallery recognizes its own photos."""
-    return schemas.Accuracy(
-        far=found.far,
-        threshold=found.threshold,
-        calibrated=found.calibrated,
-        people=found.people,
-        asked=found.asked,
-        lights=[
-            schemas.AccuracyInLight(
-                light=cast(schemas.LightGroup, one.light),
-                words=one.words,
-                named=_share(one.named),
-                found=_share(one.found),
-                strangers=_share(one.strangers),
-            )
-            for one in found.lights
-        ],
-        note=found.note,
+def calibration(record: Calibration) -> schemas.CalibrationSchema:
+    """Describe where the threshold lies."""
+    threshold = float(score_of(np.asarray(record.far)))
+    calibrated = record.strangers > 0
+    return from_attributes(
+        schemas.CalibrationSchema, record, threshold=threshold, calibrated=calibrated, meaning=MEANING
     )
 
 
-def _share(counted: Counted) -> schemas.Share:
-    return schemas.Share(counted.count, counted.of, counted.share, counted.low, counted.high)
+def json_response(content: schemas.Schema, status: int = 200) -> Response:
+    """Write an answer as JSON."""
+    return Response(to_json(content), status, media_type="application/json")
+
+
+def to_json(content: schemas.Schema) -> bytes:
+    """Write an answer or a problem as JSON."""
+    kind: Any = type(content)
+    return _writer(kind).dump_json(content)
+
+
+@cache
+def _writer(kind: Any) -> TypeAdapter[Any]:
+    return TypeAdapter(kind)

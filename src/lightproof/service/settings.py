@@ -1,4 +1,4 @@
-"""What a service is started with, and what it takes at most."""
+"""Settings of a service, and the limits of what it accepts."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ from lightproof.types import is_whole
 LOOPBACK: Final = frozenset({"127.0.0.1", "::1", "localhost"})
 """Addresses that nobody else can reach."""
 
-SHORTEST_TOKEN: Final = 16
-"""Letters of a token; shorter ones can be guessed."""
+MIN_TOKEN_LETTERS: Final = 16
+"""Shorter tokens can be guessed."""
 
 MIB: Final = 2**20
 
-SHARE: Final = 2
-"""One address may fill half of the room for requests."""
+MAX_SHARES_OF_ADDRESS: Final = 2
+"""One address may hold one part in so many of the memory for requests."""
 
 
 @dataclass(frozen=True)
 class Limits:
-    """What is taken at most, in one request and at one time.
+    """What a service accepts at most, in one request and at one time.
 
     Attributes
     ----------
@@ -36,15 +36,15 @@ class Limits:
     held_bytes : int
         Of all requests that are being received or worked on.
     waiting : int
-        Requests that wait for their turn; more are told to come back later.
+        Requests that wait for their turn; further ones are refused as busy.
     rate : float
-        Requests a second that one address may send for long; 0 is no limit. At once it may be five times as many.
+        Requests a second from one address in the long run; 0 is no limit. A burst may have five times as many.
     guesses : int
         Wrong tokens a minute from one address.
     idle_seconds : float
         How long a sender may pause.
     slow_bytes : int
-        What a sender must send in that time, at least.
+        Minimum number of bytes that a sender must send in that time.
     job_seconds : float
         How long the work on one photo may take.
     """
@@ -63,9 +63,10 @@ class Limits:
     job_seconds: float = 60.0
 
     def __post_init__(self) -> None:
-        # Whoever may send so much must not find that there is never room for it.
-        if self.held_bytes < SHARE * self.body_bytes:
-            raise BadParameter("serve", "held_bytes", f"{SHARE} times `body_bytes` or more", self.held_bytes)
+        # Else the largest legal request would never find room.
+        if self.held_bytes < MAX_SHARES_OF_ADDRESS * self.body_bytes:
+            legal = f"{MAX_SHARES_OF_ADDRESS} times `body_bytes` or more"
+            raise BadParameter("serve", "held_bytes", legal, self.held_bytes)
 
 
 @dataclass(frozen=True)
@@ -75,15 +76,15 @@ class Settings:
     Attributes
     ----------
     gallery : str
-        A file or a database, which is there.
+        A file or a database, which exists.
     token : str or None
         What callers must know.
     names : tuple of str
-        Host names that the service may be called by, besides its addresses.
+        Host names of the service, besides its addresses.
     workers : int
         Processes that compare faces.
     audit : str or None
-        The file that audit lines go to; stderr if None.
+        File of the audit lines; stderr if None.
     wait : float
         Seconds to wait for other writers.
     limits : Limits
@@ -105,20 +106,20 @@ class Settings:
 
 
 def check_token(token: str) -> str:
-    """Refuse a token that is easily guessed, or that no header can hold; it is not repeated in the message."""
-    if len(token) < SHORTEST_TOKEN or not token.isascii() or not token.isprintable() or " " in token:
-        legal = f"{SHORTEST_TOKEN} or more ASCII letters and signs without spaces"
+    """Refuse a token that is easily guessed or does not fit into a header; the message does not repeat it."""
+    if len(token) < MIN_TOKEN_LETTERS or not token.isascii() or not token.isprintable() or " " in token:
+        legal = f"{MIN_TOKEN_LETTERS} or more ASCII letters and signs without spaces"
         raise BadParameter("serve", "token", legal, f"{len(token)} letters")
     return token
 
 
 def check_host(host: str, token: str | None) -> None:
-    """Refuse to be reached from elsewhere without a token."""
+    """Refuse an address that others can reach where there is no token."""
     if host not in LOOPBACK and token is None:
         legal = "127.0.0.1, ::1 or localhost where there is no token (LIGHTPROOF_TOKEN or --token-file)"
         raise BadParameter("serve", "host", legal, host)
 
 
-def usual_workers() -> int:
-    """How many processes compare faces if nobody says: one for each core, up to four."""
+def default_workers() -> int:
+    """Return the default number of processes that compare faces: one for each core, at most four."""
     return min(len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1, 4)

@@ -1,4 +1,4 @@
-"""Processes that work, and a queue that is not endless."""
+"""Worker processes, and a queue of limited length before them."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from lightproof.service.settings import Settings
 
 T = TypeVar("T")
 
-TRIES: Final = 2
-"""A process may die for reasons of its own; what can be done again is, once."""
+MAX_TRIES: Final = 2
+"""A worker may die for reasons of its own, so a job that may be repeated is tried twice."""
 
 
 class Worker:
-    """One process with the gallery open. Another takes its place when it dies, or does not end its work.
+    """One process with the gallery open. A new one replaces it when it dies, or does not finish a job.
 
     Parameters
     ----------
@@ -30,48 +30,48 @@ class Worker:
 
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
-        self._executor = self._begin()
+        self._executor = self._start()
 
-    def _begin(self) -> ProcessPoolExecutor:
-        return ProcessPoolExecutor(1, _context(), jobs.begin, (self._settings,))
+    def _start(self) -> ProcessPoolExecutor:
+        return ProcessPoolExecutor(1, _context(), jobs.start_worker, (self._settings,))
 
     async def do(self, job: Callable[..., T], arguments: Sequence[Any], seconds: float | None = None) -> T:
-        """Do a piece of work.
+        """Do a job.
 
         Raises
         ------
         BrokenProcessPool, TimeoutError
-            If the process died over it, or had to be ended.
+            If the process died over it, or was killed because it took too long.
         """
         try:
             async with asyncio.timeout(seconds):
                 return await asyncio.wrap_future(self._executor.submit(job, *arguments))
         except (BrokenProcessPool, TimeoutError):
             self.close()
-            self._executor = self._begin()
+            self._executor = self._start()
             raise
 
     def close(self) -> None:
-        """End the process, whatever it does."""
-        # There is no public way to end one that does not end, and after the shutdown it is no longer known.
+        """Kill the process, whatever it does."""
+        # No public method kills a process that hangs, and after the shutdown the executor forgets it.
         for process in list((self._executor._processes or {}).values()):
             process.kill()
         self._executor.shutdown(wait=False, cancel_futures=True)
 
 
-class Pool:
-    """Some processes, and those who wait for one.
+class WorkerPool:
+    """Several workers, and the queue of requests that wait for one.
 
     Parameters
     ----------
     settings : Settings
     workers : int
     seconds : float
-        How long a piece of work may take.
+        How long a job may take.
     """
 
     def __init__(self, settings: Settings, workers: int, seconds: float) -> None:
-        self._most, self._seconds = settings.limits.waiting + workers, seconds
+        self._max_waiting, self._seconds = settings.limits.waiting + workers, seconds
         self._workers = [Worker(settings) for _ in range(workers)]
         self._free: asyncio.Queue[Worker] = asyncio.Queue()
         for worker in self._workers:
@@ -80,46 +80,46 @@ class Pool:
 
     @property
     def waiting(self) -> int:
-        """Requests that wait for their turn, or are worked on."""
+        """Number of requests that wait for a worker, or have one."""
         return self._waiting
 
     async def warm_up(self) -> bool:
-        """Start every process; tell whether they find faces, or take only those that are cropped already."""
+        """Start every process; return whether they find faces, or accept only cropped ones."""
         return all(await asyncio.gather(*(worker.do(jobs.warm_up, ()) for worker in self._workers)))
 
     async def do(
         self, gone: Callable[[], Awaitable[bool]], job: Callable[..., T], *arguments: Any, parts: int = 1,
         again: bool = True,
     ) -> T:  # fmt: skip
-        """Have a piece of work done, in the order of asking.
+        """Let a worker do a job; first come, first served.
 
         Parameters
         ----------
         gone : callable
-            Tells whether who asked is gone: nobody works for them then.
+            Returns whether the caller has hung up: then nobody works for it.
         job : callable
             One of :mod:`lightproof.service.jobs`.
         *arguments
         parts : int
             How many times as long it may take.
         again : bool
-            Whether it can be done once more where a process died over it.
+            Whether the job may be repeated if the worker dies.
         """
-        if self._waiting >= self._most:
-            raise busy(f"{self._waiting} that wait")
+        if self._waiting >= self._max_waiting:
+            raise busy(f"{self._waiting} waiting requests")
         self._waiting += 1
         try:
             worker = await self._free.get()
             try:
                 if await gone():
-                    raise ServiceProblem("bad_request", "The caller must wait for the answer; got hung up.")
-                return await self._tried(worker, job, arguments, parts * self._seconds, TRIES if again else 1)
+                    raise ServiceProblem("bad_request", "The caller must wait for the answer; got a closed connection.")
+                return await self._try(worker, job, arguments, parts * self._seconds, MAX_TRIES if again else 1)
             finally:
                 self._free.put_nowait(worker)
         finally:
             self._waiting -= 1
 
-    async def _tried(
+    async def _try(
         self, worker: Worker, job: Callable[..., T], arguments: Sequence[Any], seconds: float, tries: int
     ) -> T:
         for _ in range(tries):
@@ -129,17 +129,17 @@ class Pool:
                 continue
             except TimeoutError:
                 break
-        detail = "The work must come to its end; got a process that died. What was to be enrolled is there, or is not."
+        detail = "The work must be finished; got a worker that died. Photos sent to be enrolled may be enrolled or not."
         raise ServiceProblem("interrupted", detail, (), {"Retry-After": "1"})
 
     def close(self) -> None:
-        """End all processes."""
+        """Kill all processes."""
         for worker in self._workers:
             worker.close()
 
 
 def _context() -> multiprocessing.context.BaseContext:
-    """Let processes start from one that has loaded everything and shares nothing of ours: no threads, no sockets."""
+    """Fork workers from a process that has loaded everything but shares no threads or sockets with this one."""
     try:
         context = multiprocessing.get_context("forkserver")
     except ValueError:  # this system has none

@@ -196,7 +196,7 @@ def test_the_gallery_goes_out_as_a_file_and_comes_back(visit, tmp_path):
     visit.expected = {422}
     (tmp_path / "words.gallery").write_text("no gallery")
     page.set_input_files("#import-file", tmp_path / "words.gallery")
-    expect(page.locator("#file-trouble")).to_contain_text("no gallery that fits")
+    expect(page.locator("#file-trouble")).to_contain_text("not a gallery that fits")
 
 
 def test_a_hostile_name_is_shown_as_text_everywhere(visit, service, album):
