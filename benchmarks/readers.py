@@ -13,7 +13,7 @@ from typing import Final
 import numpy as np
 
 from benchmarks.scale import drop_from_memory
-from lightproof.core.processes import READERS, by_readers
+from lightproof.core.threads import READERS, by_readers
 from lightproof.gallery import Gallery
 from lightproof.gallery.shortlist import STEPS
 from lightproof.matching.hamming_index import MAX_CANDIDATES

@@ -1,19 +1,23 @@
-"""Work of two threads, the caller and its helper: all of it in order, and no mistake is lost."""
+"""Work in threads: all of it in order, no mistake is lost, and matrix products take one core when told to."""
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 import threading
 import time
 
 import pytest
+from threadpoolctl import threadpool_info, threadpool_limits
 
-from lightproof.core import processes
-from lightproof.core.processes import _helper, in_threads
+from lightproof.core import threads
+from lightproof.core.threads import READERS, _helper, _libraries, by_readers, in_threads, one_core
 
 
 @pytest.fixture(params=[1, 2])
 def cores(request, monkeypatch):
-    monkeypatch.setattr(processes.os, "cpu_count", lambda: request.param)
+    monkeypatch.setattr(threads.os, "cpu_count", lambda: request.param)
     return request.param
 
 
@@ -57,7 +61,7 @@ class Stumble(BaseException):
 
 @pytest.mark.parametrize("who", ["caller", "helper", "both"])
 def test_a_mistake_in_any_thread_reaches_the_caller_and_the_rest_is_left(who, monkeypatch):
-    monkeypatch.setattr(processes.os, "cpu_count", lambda: 2)
+    monkeypatch.setattr(threads.os, "cpu_count", lambda: 2)
     both_at_work, caller, done = threading.Barrier(2, timeout=10), threading.get_ident(), []
 
     def work(i):
@@ -74,3 +78,112 @@ def test_a_mistake_in_any_thread_reaches_the_caller_and_the_rest_is_left(who, mo
         in_threads(work, range(50))
     assert len(done) < 2
     assert in_threads(str, range(3)) == ["0", "1", "2"]
+
+
+def start(code: str, **environment: str) -> subprocess.Popen[str]:
+    return subprocess.Popen(
+        [sys.executable, "-c", code], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+        env=os.environ | environment,
+    )  # fmt: skip
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="there are no copies of processes there")
+def test_a_copy_of_a_process_has_helpers_and_readers_of_its_own():
+    asking = start("""
+import os
+import threading
+from lightproof.core import threads
+
+threads.os.cpu_count = lambda: 2
+threads.in_threads(str, range(100))
+threads.by_readers(str, range(100))
+child = os.fork()
+if child == 0:
+    met = threading.Barrier(2, timeout=10)
+    did = threads.in_threads(lambda _: (met.wait(), threading.get_ident())[1], range(2))
+    beside = threads.by_readers(str, range(9))
+    os._exit(7 if len(set(did)) == 2 and beside == list("012345678") else 1)
+print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
+""")
+    assert asking.communicate(timeout=60)[0] == "7\n"
+
+
+@pytest.fixture
+def libraries():
+    """All that other tests have loaded by now, not only what was there when a core was first asked for."""
+    _libraries.cache_clear()
+
+
+def blas_threads() -> set[int]:
+    return {library["num_threads"] for library in threadpool_info() if library["user_api"] == "blas"}
+
+
+def test_matrix_products_take_one_core_while_somebody_wants_it_and_all_of_them_again_after(libraries):
+    with threadpool_limits(2):
+        before = blas_threads()
+        with one_core(), one_core():
+            assert blas_threads() == {1}
+        assert blas_threads() == before
+
+
+@pytest.mark.skipif((os.cpu_count() or 1) < 2, reason="there is one core")
+def test_who_wants_one_core_beside_another_thread_leaves_setting_it_back_to_that():
+    # In a process of its own: what another test has set stays with the thread that set it.
+    asking = start(
+        """
+import threading
+import numpy
+from threadpoolctl import threadpool_info
+from lightproof.core.threads import one_core
+
+def threads(): print(*{library["num_threads"] for library in threadpool_info() if library["user_api"] == "blas"})
+inside, leave = threading.Event(), threading.Event()
+
+def stay():
+    with one_core():
+        inside.set()
+        leave.wait(60)
+
+other = threading.Thread(target=stay)
+threads()
+other.start()
+inside.wait(60)
+with one_core(): threads()
+threads()
+leave.set()
+other.join()
+threads()
+""",
+        OPENBLAS_NUM_THREADS="2",
+        MKL_NUM_THREADS="2",
+    )
+    assert asking.communicate(timeout=60) == ("2\n1\n1\n2\n", "")
+
+
+def test_what_waits_is_done_side_by_side_and_comes_in_order():
+    met = threading.Barrier(READERS, timeout=10)
+    assert by_readers(lambda i: (met.wait(), i)[1], range(READERS)) == list(range(READERS))
+
+
+def test_a_mistake_beside_others_reaches_the_caller_and_the_next_call_works():
+    with pytest.raises(ZeroDivisionError):
+        by_readers(lambda i: 1 / i, [3, 0, 2])
+    assert by_readers(str, range(20)) == [str(i) for i in range(20)]
+
+
+def test_when_one_makes_a_mistake_the_others_are_waited_for():
+    begun, told, ended = threading.Event(), threading.Event(), []
+
+    def read(i):
+        if i == 0:
+            begun.wait(10)
+            told.set()
+            raise KeyError(i)
+        begun.set()
+        told.wait(10)
+        time.sleep(0.2)
+        ended.append(i)
+
+    with pytest.raises(KeyError):
+        by_readers(read, [0, 1])
+    assert ended == [1]

@@ -1,18 +1,34 @@
-"""Work that is cut into pieces, and who does it: this process, others beside it, or other machines."""
+"""Work that is cut into pieces, and who does it: this process, others beside it, or other machines.
+
+Ctrl-C reaches every process of a terminal. Here the asking process ends the others, from their first moment on.
+"""
 
 from __future__ import annotations
 
+import gc
+import os
+import signal
+import threading
+import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, Generic, Protocol, TypeVar
+from functools import cache
+from itertools import islice
+from multiprocessing import resource_tracker
+from typing import Any, Final, Generic, Protocol, TypeVar
 
-from joblib import cpu_count, delayed
+from joblib import Parallel, cpu_count, delayed
 
-from lightproof.core.processes import in_processes
 from lightproof.errors import BadCluster
 
 P = TypeVar("P")
 R = TypeVar("R")
+
+Piece = tuple[Callable[..., Any], tuple[Any, ...], dict[str, Any]]
+"""A function and its arguments, as ``joblib.delayed`` writes them down."""
+
+PRE_DISPATCH: Final = "2 * n_jobs"
+"""Pieces handed out at a time: one in work, one in store. More do not fit loky's queue, and it stumbles over them."""
 
 
 def _uncut(piece: P) -> list[P]:
@@ -25,16 +41,16 @@ def _refuse_death(piece: object, deaths: int) -> Any:
 
 @dataclass(frozen=True)
 class Task(Generic[P, R]):
-    """What is done with each piece.
+    """The work on each piece.
 
     Attributes
     ----------
     do : callable
-        A piece -> what comes of it. Sent to other processes, and done again by another one when somebody dies over it.
+        A piece -> its result. Sent to other processes; if one dies over it, another does it again.
     parts : callable
         A piece -> its smallest parts; by default the piece itself.
     lost : callable
-        Such a part, and how many workers died over it -> what comes of it; by default an error.
+        A smallest part, and how many workers died over it -> its result; by default an error.
     """
 
     do: Callable[[P], R]
@@ -43,22 +59,22 @@ class Task(Generic[P, R]):
 
 
 class Executor(Protocol):
-    """Whoever does the work."""
+    """Does tasks: processes of this machine, or a cluster."""
 
     def map(
         self, task: Task[P, R], pieces: Iterable[P], total: int, *, light: bool = False, ordered: bool = True
     ) -> Iterator[R]:
-        """Do a task with every piece; no more of them are read than are in work, and some in store.
+        """Do a task with every piece, and read few more pieces than are in work.
 
         Parameters
         ----------
         task : Task
         pieces : iterable
-            May itself wait for what comes of another task of this crew.
+            May itself wait for results of another task of this executor.
         total : int
-            How many pieces there are at most.
+            Number of pieces, at most.
         light : bool
-            Whether a piece costs so little that another process near by is not worth its while.
+            Whether a piece costs too little to be sent to another process of this machine.
         ordered : bool
             Whether results come in the order of the pieces, or as they are finished.
 
@@ -70,13 +86,13 @@ class Executor(Protocol):
         ...
 
     def scatter(self, function: Callable[..., R], *arguments: Any) -> R:
-        """Make something big that many pieces hold: for other machines, a promise that they see as the thing."""
+        """Make something big that many pieces hold; other machines get it once, for a future in its place."""
         ...
 
 
 @dataclass(frozen=True)
 class ProcessExecutor:
-    """Processes of this machine; this one alone where more would be in each other's way.
+    """Processes of this machine; this one alone where others would only be in the way.
 
     Attributes
     ----------
@@ -99,3 +115,128 @@ class ProcessExecutor:
     def scatter(self, function: Callable[..., R], *arguments: Any) -> R:
         """See :meth:`Executor.scatter`."""
         return function(*arguments)
+
+
+def in_processes(work: Iterable[Piece], jobs: int, **how: Any) -> Iterator[Any]:
+    """Do pieces of work in other processes.
+
+    Parameters
+    ----------
+    work : iterable of Piece
+        Read a few at a time.
+    jobs : int
+        Processes; -1 is one for each core.
+    **how
+        More options of ``joblib.Parallel``, such as ``return_as``.
+
+    Yields
+    ------
+    object
+        The results, in order unless ``how`` says otherwise.
+    """
+    me = os.getpid()
+    parallel = Parallel(n_jobs=jobs, pre_dispatch=PRE_DISPATCH, **{"return_as": "generator", **how})
+    stream, hold = None, _Hold()
+    _stumble_quietly()
+    try:
+        try:
+            stream = parallel(hold.around(delayed(_undisturbed)(me, *piece) for piece in work))
+        finally:
+            hold.end()
+        for result in stream:  # noqa: UP028, it must not be closed before the last line
+            yield result
+    finally:
+        with warnings.catch_warnings():  # joblib warns of dropped work, which the caller knows of
+            warnings.simplefilter("ignore", UserWarning)
+            if stream is not None:
+                stream.close()
+
+
+def _stumble_quietly() -> None:
+    """Let loky's thread end silently when it looks for a piece that has just been dropped: a race of loky's own."""
+    previous = threading.excepthook
+    if getattr(previous, "quiet", False):
+        return
+
+    def hook(stumble: threading.ExceptHookArgs) -> None:
+        kind = type(stumble.thread).__module__
+        if not (issubclass(stumble.exc_type, KeyError) and kind == "joblib.externals.loky.process_executor"):
+            previous(stumble)
+
+    hook.quiet = True  # type: ignore[attr-defined]
+    threading.excepthook = hook
+
+
+def _undisturbed(asker: int, function: Callable[..., Any], arguments: Any, keywords: Any) -> Any:
+    """Do a piece of work; a worker ignores interrupts even where it could not inherit the mask."""
+    if os.getpid() != asker:
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
+        _freeze_garbage_collection()
+    return function(*arguments, **keywords)
+
+
+@cache
+def _freeze_garbage_collection() -> None:
+    """Keep the garbage collector from looking through everything that is loaded."""
+    gc.freeze()
+
+
+class _Hold:
+    """Keeps an interrupt waiting while processes start: it must neither reach them nor break off their start.
+
+    They start while the first pieces are handed out. The making of these pieces may take long, and can be interrupted.
+    """
+
+    def __init__(self) -> None:
+        self._thread, self._over = threading.get_ident(), not hasattr(signal, "pthread_sigmask")
+        self._mask: set[signal.Signals | int] | None = None
+        self._handler: Any = None
+        self._came = False
+
+    def around(self, work: Iterable[Any]) -> Iterator[Any]:
+        """Hold interrupts from each piece to the next."""
+        if not self._over:
+            # Not earlier: joblib starts a housekeeper before it asks for a piece, which lifts the mask; so would this.
+            resource_tracker.ensure_running()
+        source = iter(work)
+        while True:
+            self._let_go()
+            piece = list(islice(source, 1))
+            self._hold()
+            if not piece:
+                return
+            yield piece[0]
+
+    def end(self) -> None:
+        """Stop holding; an interrupt that waited comes now."""
+        self._let_go()
+        self._over = True
+
+    def _is_mine(self) -> bool:
+        # Later pieces are handed out by a thread of joblib's, which starts nothing.
+        return not self._over and threading.get_ident() == self._thread
+
+    def _hold(self) -> None:
+        if not self._is_mine() or self._mask is not None:
+            return
+        self._mask = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+        handler = signal.getsignal(signal.SIGINT)
+        # The mask is that of one thread: an interrupt may reach others, such as those for matrix products.
+        if threading.current_thread() is threading.main_thread() and callable(handler):
+            self._handler = handler
+            signal.signal(signal.SIGINT, self._remember)
+
+    def _let_go(self) -> None:
+        if not self._is_mine() or self._mask is None:
+            return
+        mask, self._mask = self._mask, None
+        signal.pthread_sigmask(signal.SIG_SETMASK, mask)
+        if self._handler is not None:
+            signal.signal(signal.SIGINT, self._handler)
+            self._handler = None
+        if self._came:
+            self._came = False
+            signal.raise_signal(signal.SIGINT)
+
+    def _remember(self, *_: Any) -> None:
+        self._came = True

@@ -11,7 +11,7 @@ import numpy as np
 from joblib import delayed
 from numpy.typing import NDArray
 
-from lightproof.core.processes import in_processes
+from lightproof.core.executors import in_processes
 from lightproof.core.progress import Progress, silent
 from lightproof.core.text_table import TextTable
 from lightproof.datasets.face_set import FaceSet

@@ -10,7 +10,7 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 from joblib import delayed
 
-from lightproof.core.processes import Piece, in_processes
+from lightproof.core.executors import Piece, in_processes
 from lightproof.core.progress import Progress, silent
 from lightproof.core.text_table import TextTable
 from lightproof.datasets.face_set import FaceSet

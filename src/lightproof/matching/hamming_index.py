@@ -14,7 +14,7 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
-from lightproof.core.processes import in_threads
+from lightproof.core.threads import in_threads
 from lightproof.matching.binary_codes import (
     BITS_PER_WORD,
     Counts,

@@ -11,7 +11,7 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 
 from lightproof.core.images import Images, refuse_blank, stacked
-from lightproof.core.processes import one_core
+from lightproof.core.threads import one_core
 from lightproof.errors import BadParameter
 from lightproof.matching.binary_codes import BinaryEncoder
 from lightproof.matching.cohort import cohort_faces

@@ -16,7 +16,7 @@ from typing import Final, NamedTuple, TypeAlias
 
 import numpy as np
 
-from lightproof.core.processes import in_threads
+from lightproof.core.threads import in_threads
 from lightproof.matching.kernels import FLOOR, closeness, cohort_scores, summed_scores, unit_vectors
 from lightproof.matching.templates import TemplateSet, ViewBank
 from lightproof.types import Floats, Ints

@@ -10,7 +10,7 @@ from typing import Final, NamedTuple, Self
 import numpy as np
 
 from lightproof.core.labels import sampling_key, sort_labels
-from lightproof.core.processes import in_threads
+from lightproof.core.threads import in_threads
 from lightproof.matching.kernels import Blocks, lay_out, side_by_side
 from lightproof.method.presets import GallerySettings
 from lightproof.method.subspace_bank import length_weights

@@ -23,7 +23,7 @@ from itertools import pairwise
 from types import TracebackType
 from typing import Concatenate, Final, ParamSpec, TypeVar
 
-from lightproof.core.processes import by_readers
+from lightproof.core.threads import by_readers
 from lightproof.errors import BadParameter, LightproofError, UserError
 from lightproof.gallery.store.change import Change
 from lightproof.gallery.store.database import Database, find_place

@@ -23,7 +23,7 @@ from typing import Final
 from sqlalchemy import Connection, Engine, create_engine
 from sqlalchemy.pool import NullPool, QueuePool
 
-from lightproof.core.processes import READERS
+from lightproof.core.threads import READERS
 from lightproof.errors import GalleryBusy
 from lightproof.gallery.store import schema
 from lightproof.gallery.store.database import Database, Place
