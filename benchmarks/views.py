@@ -16,7 +16,7 @@ import numpy as np
 from lightproof.core.text_table import TextTable
 from lightproof.datasets import FaceSet, load_yale_b
 from lightproof.datasets.protocols import has_odd_number
-from lightproof.experiments.open_set import Row, run_open_set
+from lightproof.experiments.open_set import OpenSetRow, run_open_set
 from lightproof.experiments.plan import YALE_EVERY_LIGHT
 from lightproof.experiments.reproduction_report import markdown
 from lightproof.matching.matcher import Matcher, preset_settings
@@ -44,7 +44,7 @@ def measure(faces: FaceSet, presets: Sequence[str], picks: Sequence[int], jobs: 
         yield [name, *(f"{value:.2f}" for value in (lax.rank1, lax.found, strict.found, pairs.eer))]
 
 
-def _figures(rows: Sequence[Row]) -> list[Row]:
+def _figures(rows: Sequence[OpenSetRow]) -> list[OpenSetRow]:
     """At 1 % of strangers let in, at 0.1 %, and of pairs."""
     return [row for row in rows if row.test in ("open set", "verify")]
 

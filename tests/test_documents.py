@@ -14,9 +14,9 @@ import pytest
 from benchmarks import beyond
 from benchmarks.document import tables
 from lightproof.experiments import comparison, open_set
+from lightproof.experiments.accuracies import AccuracyRow, lines_of
 from lightproof.experiments.methods import METHODS, choose_methods
 from lightproof.experiments.reproduction_report import markdown
-from lightproof.experiments.rows import Row, lines_of
 
 ROOT = Path(__file__).parents[1]
 SOURCE = ROOT / "src" / "lightproof"
@@ -94,7 +94,7 @@ RESULTS = ROOT / "docs" / "results"
 def committed_lines():
     """The rows in docs/results, in the order of the methods, gathered by experiment."""
     files = ("yale.json", "yale-networks.json", "yale-networks-frames.json")
-    rows = [Row(**row) for name in files for row in json.loads((RESULTS / name).read_text())]
+    rows = [AccuracyRow(**row) for name in files for row in json.loads((RESULTS / name).read_text())]
     order = list(METHODS)
     return lines_of(sorted(rows, key=lambda row: order.index(row.name)))
 
@@ -109,7 +109,7 @@ def test_the_tables_of_reproduce_are_the_committed_rows(committed_lines, test):
     main = lines_in(committed_lines, "main", test)
     assert {line.whole.name for line in main} == set(METHODS)
     assert markdown(comparison.main_table(test, main)).strip() in page
-    assert markdown(comparison.frame_table(test, main, 100 / 38)).strip() in page
+    assert markdown(comparison.crop_table(test, main, 100 / 38)).strip() in page
 
 
 def test_the_other_tables_of_reproduce_are_the_committed_rows(committed_lines):
@@ -132,7 +132,7 @@ def test_the_tables_of_beyond_are_the_committed_results():
 
 def test_the_tables_of_photos_are_the_committed_rows():
     page = (ROOT / "docs" / "photos.md").read_text()
-    lines = lines_of(Row(**row) for row in json.loads((RESULTS / "yale-end-to-end.json").read_text()))
+    lines = lines_of(AccuracyRow(**row) for row in json.loads((RESULTS / "yale-end-to-end.json").read_text()))
     shown = [
         table
         for table in comparison.all_tables(
@@ -148,7 +148,7 @@ def test_the_tables_of_photos_are_the_committed_rows():
 @pytest.mark.parametrize("name", ["yale-open-set.json", "yale-open-set-end-to-end.json"])
 def test_the_tables_of_the_gallery_are_the_committed_rows(name):
     page = (ROOT / "docs" / "gallery.md").read_text()
-    rows = [open_set.Row(**row) for row in json.loads((RESULTS / name).read_text())]
+    rows = [open_set.OpenSetRow(**row) for row in json.loads((RESULTS / name).read_text())]
     for table in open_set.open_set_tables(rows):
         assert markdown(table).strip() in page
 

@@ -382,7 +382,7 @@ def test_reproduce_yale_runs_the_whole_protocol_of_a_preset(tmp_path, yale_data,
     assert result.exit_code == 0, result.output
     (plan,) = plans
     assert {e.method.name for e in plan} == {"rcdt", "log-rcdt"}
-    asked = {(e.test, e.gallery, e.frame, e.alignment) for e in plan if e.table in ("main", "jittered")}
+    asked = {(e.test, e.gallery, e.crop, e.alignment) for e in plan if e.table in ("main", "jittered")}
     assert asked == {
         *(("Test 1", "all training photos", frame, "by hand") for frame in ("full", "interior", "outer")),
         *(("Test 2", "mean of 11", frame, "by hand") for frame in ("full", "interior", "outer")),

@@ -15,18 +15,18 @@ from lightproof.datasets.protocols import Split, yale_test_2
 from lightproof.errors import CannotWrite
 from lightproof.experiments import cache
 from lightproof.experiments.cache import Cache, digest_of_code, digest_of_faces, digest_of_splits
-from lightproof.experiments.measure import Outcome
+from lightproof.experiments.measure import Measurement
 
 SPLIT = Split(np.array([0]), {1: np.array([1, 2, 3]), 4: np.array([4])})
 
-read = partial(Outcome.of, splits=[SPLIT, SPLIT])
+read = partial(Measurement.of, splits=[SPLIT, SPLIT])
 
 FACTS = {"method": "m", "size": [64, 64], "settings": {"alpha": 2}, "versions": {"lightproof": "1"}}
 
 
 def outcome():
     hits = [{1: np.array([True, False, True]), 4: np.array([False])}, {1: np.zeros(3, bool), 4: np.array([True])}]
-    return Outcome(hits, 1.5, {1: 0.25, 4: 0.5}, ["linear, C=1", ""])
+    return Measurement(hits, 1.5, {1: 0.25, 4: 0.5}, ["linear, C=1", ""])
 
 
 def only_file(folder):
@@ -155,10 +155,10 @@ def test_the_libraries_that_compute_are_those_of_the_project_file():
 
 
 def test_a_module_imported_by_name_from_its_package_counts(tmp_path):
-    source = "from lightproof.estimators import model_file\nfrom lightproof.datasets import yale_b\nimport lightproof.method.subspace_bank"
-    assert {"lightproof.estimators.model_file", "lightproof.datasets.yale_b", "lightproof.method.subspace_bank"} <= set(
-        cache._imported(source)
-    )
+    lines = ["from lightproof.estimators import model_file", "from lightproof.datasets import yale_b"]
+    source = "\n".join([*lines, "import lightproof.method.subspace_bank"])
+    modules = {"lightproof.estimators.model_file", "lightproof.datasets.yale_b", "lightproof.method.subspace_bank"}
+    assert modules <= set(cache._imported(source))
     assert "lightproof.estimators.model_file" in cache._sources(("lightproof.estimators.recognizer",))
 
 

@@ -6,26 +6,37 @@ import numpy as np
 import pytest
 
 from lightproof.datasets.protocols import Protocol, Split
+from lightproof.experiments.accuracies import rows_of
 from lightproof.experiments.comparison import all_tables
-from lightproof.experiments.explanations import GUESSES
-from lightproof.experiments.measure import Outcome
+from lightproof.experiments.measure import Measurement
 from lightproof.experiments.methods import METHODS
 from lightproof.experiments.plan import Experiment
-from lightproof.experiments.rows import rows_of
+from lightproof.experiments.published import GUESSES
 from lightproof.experiments.runner import Result
 
 LABELS = np.repeat(["a", "b"], 20)
 SPLIT = Split(np.array([0, 20]), {1: np.arange(1, 11), 2: np.arange(21, 31)})
 
 
-def result(name, right, published=None, table="main", frame="full", change="", chosen="", galleries=1, gallery="some"):
+def result(
+    name,
+    right,
+    published=None,
+    table="main",
+    crop="full",
+    change="",
+    chosen="",
+    galleries=1,
+    gallery="some",
+    **more,
+):
     """A method with so many right answers of ten in each of two subsets."""
-    method = METHODS[name].changed(change) if change else METHODS[name]
+    method = METHODS[name].changed(change, **more)
     protocol = Protocol("Test", gallery, lambda faces: SPLIT)
     hits = [{s: np.arange(10) < r - i for s, r in zip((1, 2), right, strict=True)} for i in range(galleries)]
     known = dict(zip((1, 2), published, strict=True)) if published else {}
-    experiment = Experiment("yale", table, method, [protocol] * galleries, gallery, frame, known)
-    return Result(experiment, [SPLIT] * galleries, Outcome(hits, 1.0, {1: 0.5, 2: 0.5}, [chosen] * galleries))
+    experiment = Experiment("yale", table, method, [protocol] * galleries, gallery, crop, known)
+    return Result(experiment, [SPLIT] * galleries, Measurement(hits, 1.0, {1: 0.5, 2: 0.5}, [chosen] * galleries))
 
 
 def tables(*results):
@@ -78,9 +89,9 @@ def test_the_spread_over_the_galleries_is_shown():
 
 
 def test_full_frame_face_and_rim_stand_side_by_side():
-    table = tables(
-        result("hog", (9, 9)), result("hog", (8, 8), frame="interior"), result("hog", (3, 3), frame="outer")
-    )["Test: full frame, face and rim alone, all subsets, accuracy in %"]
+    table = tables(result("hog", (9, 9)), result("hog", (8, 8), crop="interior"), result("hog", (3, 3), crop="outer"))[
+        "Test: full frame, face and rim alone, all subsets, accuracy in %"
+    ]
     assert table.lines == [["HoG + SVM", "90.0", "80.0", "30.0"]]
     assert "right in 50.0 %" in table.note
 
@@ -153,7 +164,7 @@ def test_a_line_that_is_not_as_usual_says_so():
 
 
 def test_a_frame_alone_has_its_table():
-    table = tables(result("hog", (8, 8), frame="interior"))[
+    table = tables(result("hog", (8, 8), crop="interior"))[
         "Test: full frame, face and rim alone, all subsets, accuracy in %"
     ]
     assert table.lines == [["HoG + SVM", "", "80.0", ""]]
@@ -168,10 +179,10 @@ def test_a_variant_of_ours_is_not_what_others_are_compared_with():
     assert found["Test: is the difference more than chance?"].lines[0][2:4] == ["6", "1"]
 
 
-@pytest.mark.parametrize(("smoothing", "column"), [("", 1), (", 8-bit smoothing", 2)])
+@pytest.mark.parametrize(("smoothing", "column"), [("float", 1), ("8-bit", 2)])
 def test_the_table_of_parameters_has_float_and_8_bit_in_one_line(smoothing, column):
-    change = f"cell 8, overlap 0, 2 angles{smoothing}"
-    table = tables(result("rcdt", (9, 9), table="parameters", change=change))[
+    settings = {"cell": 8, "overlap": 0, "n_angles": 2, "smoothing": smoothing}
+    table = tables(result("rcdt", (9, 9), table="parameters", change=f"2 angles, {smoothing}", **settings))[
         "Test 2, subset 4 by parameters: accuracy in %"
     ]
     assert table.lines[0][0] == "cell 8, overlap 0, 2 angles"

@@ -3,7 +3,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from lightproof.experiments.crops import FRAMES, full, interior, outer
+from lightproof.experiments.crops import CROPS, full, interior, outer
 
 
 @pytest.fixture
@@ -38,7 +38,7 @@ def test_a_change_inside_is_not_seen_on_the_rim(numbered, rng):
     np.testing.assert_array_equal(outer(changed), outer(numbered))
 
 
-@pytest.mark.parametrize("frame", FRAMES)
-def test_every_frame_is_large_enough_for_every_method(frame):
-    shape = FRAMES[frame](np.zeros((1, 64, 64), np.float32)).shape[1:]
-    assert shape == {"full": (64, 64), "interior": (48, 48), "outer": (32, 64)}[frame]
+@pytest.mark.parametrize("crop", CROPS)
+def test_every_crop_is_large_enough_for_every_method(crop):
+    shape = CROPS[crop](np.zeros((1, 64, 64), np.float32)).shape[1:]
+    assert shape == {"full": (64, 64), "interior": (48, 48), "outer": (32, 64)}[crop]

@@ -15,12 +15,12 @@ from lightproof.errors import MissingExtra
 from lightproof.estimators.baselines import pixel_neighbor
 from lightproof.estimators.recognizer import FaceRecognizer
 from lightproof.experiments import end_to_end
+from lightproof.experiments.accuracies import AccuracyRow, lines_of, rows_of
 from lightproof.experiments.cache import Cache, digest_of_faces
 from lightproof.experiments.end_to_end import FRAME, Search, eye_errors, find_again, search_table, set_into_frame
 from lightproof.experiments.measure import measure, take_pictures
 from lightproof.experiments.methods import METHODS, Method
 from lightproof.experiments.plan import CHOSEN_ON_ODD, YALE_EVERY_LIGHT, Experiment, plan_end_to_end
-from lightproof.experiments.rows import Row, lines_of, rows_of
 from lightproof.experiments.runner import facts_of, run_all
 from lightproof.imaging.detection import Face, align_by_eyes
 from lightproof.imaging.detection.face_networks import DETECTOR
@@ -278,7 +278,7 @@ def test_people_are_named_end_to_end_and_the_rows_say_how(search, tmp_path):
         said = row.as_dict()
         assert (said["alignment"], said["detector"], said["table"]) == ("found", DETECTOR, "end to end")
         assert row.gallery == "found, mean of 11"
-        assert Row(**said) == row
+        assert AccuracyRow(**said) == row
 
 
 def test_every_method_bears_a_black_picture_where_nothing_was_found(search, tmp_path):
@@ -288,7 +288,7 @@ def test_every_method_bears_a_black_picture_where_nothing_was_found(search, tmp_
     for result in run_all(plan, search.faces, Cache(tmp_path)):
         split = result.splits[0]
         place = split.probes[2].tolist().index(NOISE)
-        assert not result.outcome.hits[0][2][place], result.experiment.method.name
+        assert not result.measurement.hits[0][2][place], result.experiment.method.name
 
 
 def test_a_row_of_a_file_that_says_nothing_of_a_detector_had_none(crops, tmp_path):
@@ -297,7 +297,7 @@ def test_a_row_of_a_file_that_says_nothing_of_a_detector_had_none(crops, tmp_pat
     assert (row.detector, row.alignment) == ("", "by hand")
     old = row.as_dict()
     del old["detector"]
-    assert Row(**old) == row
+    assert AccuracyRow(**old) == row
 
 
 def test_found_and_by_hand_are_two_lines_and_two_pieces_of_work(search, crops, tmp_path):
@@ -336,7 +336,7 @@ def test_the_plan_asks_as_test_2_does_and_on_yale_of_both_halves_too():
         (f"end to end, {who}", preset) for preset in CHOSEN_ON_ODD for who in ("held-out people", "people chosen on")
     ]
     for e in (*rendered, *yale):
-        assert (e.test, e.alignment, e.detector, e.frame, dict(e.published)) == (
+        assert (e.test, e.alignment, e.detector, e.crop, dict(e.published)) == (
             "Test 2",
             "found",
             DETECTOR,

@@ -3,9 +3,8 @@ from __future__ import annotations
 import pytest
 
 from lightproof.experiments.cache import Cache
-from lightproof.experiments.parameter_grid import Grid, plan_sweep, sweep_tables, sweep_values
+from lightproof.experiments.parameter_grid import Grid, plan_sweep, sweep_page, sweep_tables, sweep_values
 from lightproof.experiments.runner import run_all
-from lightproof.experiments.sweep_report import sweep_page
 
 GRID = Grid(cells=[8, 2], overlaps=[0, 4], angles=[2, 3], lights=["none", "log"])
 

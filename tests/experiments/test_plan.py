@@ -8,20 +8,27 @@ import numpy as np
 import pytest
 
 from lightproof.errors import UnknownName
-from lightproof.experiments.explanations import EXPLANATIONS, GUESSES
+from lightproof.experiments import JITTERED_SETS
 from lightproof.experiments.methods import METHODS, PAPER_PRESETS, check_name, choose_methods, methods_of_preset
-from lightproof.experiments.paper import CAS_PEAL_ENLARGED, PUBLISHED, YALE_OVERLAPS, YALE_PROJECTIONS, published
 from lightproof.experiments.plan import CHOSEN_ON_ODD, make_plan
-from lightproof.experiments.sets import JITTERED_SETS
+from lightproof.experiments.published import (
+    CAS_PEAL_ENLARGED,
+    GUESSES,
+    METHOD_CHANGES,
+    PUBLISHED,
+    YALE_OVERLAPS,
+    YALE_PROJECTIONS,
+    published_figures,
+)
 from lightproof.method.presets import PRESETS
 
 ALL = list(METHODS.values())
-CHOSEN = [replace(METHODS["rcdt"], name=name, title=name, settings={"preset": name}) for name in CHOSEN_ON_ODD]
+CHOSEN = [replace(METHODS["rcdt"], name=name, plain_title=name, settings={"preset": name}) for name in CHOSEN_ON_ODD]
 """Methods as they are in the plan, whether or not their presets are there to be run."""
 
 
-def plan_of(dataset, people, methods=ALL, frames=("full", "interior", "outer")):
-    return make_plan(dataset, people, methods, frames)
+def plan_of(dataset, people, methods=ALL, crops=("full", "interior", "outer")):
+    return make_plan(dataset, people, methods, crops)
 
 
 @pytest.mark.parametrize("dataset", ["yale", "ar", "cas-peal"])
@@ -52,15 +59,15 @@ def test_the_enlarged_galleries_of_the_discussion_stand_in_the_plan(people):
 def test_no_experiment_stands_in_the_plan_twice(people):
     plan = plan_of("yale", people)
     # Galleries alone tell them apart: who looks for a figure need not know of tables and alignments.
-    keys = [(e.table == "parameters", e.test, e.method.title, e.gallery, e.frame) for e in plan]
+    keys = [(e.table == "parameters", e.test, e.method.title, e.gallery, e.crop) for e in plan]
     assert len(set(keys)) == len(keys)
 
 
 def test_each_main_row_is_run_in_every_frame(people):
     main = [e for e in plan_of("yale", people) if e.table == "main"]
-    by_frame = {frame: [e for e in main if e.frame == frame] for frame in ("full", "interior", "outer")}
-    assert len({len(found) for found in by_frame.values()}) == 1
-    assert len(by_frame["full"]) == 2 * len(METHODS)
+    by_crop = {crop: [e for e in main if e.crop == crop] for crop in ("full", "interior", "outer")}
+    assert len({len(found) for found in by_crop.values()}) == 1
+    assert len(by_crop["full"]) == 2 * len(METHODS)
 
 
 def test_the_number_of_components_is_validated_in_test_1_only_and_in_the_presets_of_the_paper_only(people):
@@ -78,9 +85,9 @@ def test_every_classical_method_is_run_jittered_as_in_test_2(people, dataset):
     assert [e for e in plan if e.table == "jittered"] == jittered
     assert [e.method for e in jittered] == [m for m in ALL if m.kind != "network"]
     for e in jittered:
-        main = [other for other in plan if (other.table, other.test, other.frame) == ("main", "Test 2", "full")]
+        main = [other for other in plan if (other.table, other.test, other.crop) == ("main", "Test 2", "full")]
         (same,) = [other for other in main if other.method == e.method]
-        assert (e.protocols, e.frame, e.published) == (same.protocols, "full", {})
+        assert (e.protocols, e.crop, e.published) == (same.protocols, "full", {})
         assert same.alignment == "by hand"
 
 
@@ -97,7 +104,7 @@ def test_presets_chosen_on_half_of_the_people_are_also_judged_on_each_half_alone
         judged = [e for e in plan if e.table == table]
         assert [e.method.name for e in judged] == list(CHOSEN_ON_ODD)
         for e in judged:
-            assert (e.test, e.frame, e.alignment, len(e.protocols)) == ("Test 2", "full", "by hand", 11)
+            assert (e.test, e.crop, e.alignment, len(e.protocols)) == ("Test 2", "full", "by hand", 11)
             split = e.protocols[7].split(numbered)
             asked = np.concatenate(list(split.probes.values()))
             assert set(numbered.labels[split.gallery]) == set(numbered.labels[asked]) == who
@@ -133,7 +140,7 @@ def test_an_unknown_preset_is_answered_with_the_nearest():
 
 
 def test_test_2_is_the_mean_over_all_gallery_lights_but_for_networks(people):
-    for e in plan_of("yale", people, frames=("full",)):
+    for e in plan_of("yale", people, crops=("full",)):
         if e.table == "main" and e.test == "Test 2":
             assert len(e.protocols) == (1 if e.method.kind == "network" else 11)
 
@@ -157,7 +164,7 @@ def test_every_method_of_the_paper_has_a_guess():
 
 
 def test_every_explanation_changes_something_and_can_be_built(people):
-    for explanation in EXPLANATIONS:
+    for explanation in METHOD_CHANGES:
         method = METHODS[explanation.method]
         changed = method.changed(explanation.title, **explanation.change)
         assert changed.title != method.title
@@ -186,9 +193,9 @@ def test_an_unknown_name_is_answered_with_the_nearest():
 
 
 def test_where_the_paper_has_no_figure_there_is_none():
-    assert published("yale", "Test 1", "lbp") == {}
-    assert published("rendered", "Test 1", "rcdt") == {}
-    assert published("ar", "Test", "hog") == {1: 99.7, 2: 83.5}
+    assert published_figures("yale", "Test 1", "lbp") == {}
+    assert published_figures("rendered", "Test 1", "rcdt") == {}
+    assert published_figures("ar", "Test", "hog") == {1: 99.7, 2: 83.5}
 
 
 def test_the_published_figures_are_those_of_the_paper():

@@ -13,7 +13,7 @@ import pytest
 from lightproof.core.text_table import TextTable
 from lightproof.experiments import reproduction_report
 from lightproof.experiments.cache import Cache
-from lightproof.experiments.measure import Outcome
+from lightproof.experiments.measure import Measurement
 from lightproof.experiments.methods import METHODS
 from lightproof.experiments.plan import make_plan
 from lightproof.experiments.reproduction_report import Chapter, figures_of, markdown, reports
@@ -99,11 +99,11 @@ def test_one_other_answer_or_one_other_pixel_is_drawn_anew(chapter, kept, writte
     # The same accuracies, but two photos of one subset have changed places.
     results = list(chapter.results)
     where = results.index(reproduction_report._mapped(chapter)[0])
-    plain = results[where].outcome.plain()
+    plain = results[where].measurement.plain()
     hits = plain["hits"][0]
     subset = next(s for s, marks in hits.items() if "01" in marks)
     hits[subset] = hits[subset].replace("01", "10", 1)
-    results[where] = replace(results[where], outcome=Outcome.of(plain, results[where].splits))
+    results[where] = replace(results[where], measurement=Measurement.of(plain, results[where].splits))
     dict(reports([Chapter("rendered", chapter.faces, results)], kept, ""))
     touched = chapter.faces.take(np.arange(len(chapter.faces)))
     touched.images[0, 0, 0] ^= 1

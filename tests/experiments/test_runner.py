@@ -11,11 +11,11 @@ from lightproof.datasets.protocols import yale_test_1, yale_test_2
 from lightproof.estimators.baselines import pixel_neighbor
 from lightproof.estimators.recognizer import FaceRecognizer
 from lightproof.experiments import cache
+from lightproof.experiments.accuracies import AccuracyRow, hits_by_photo, lines_of, rows_of
 from lightproof.experiments.cache import Cache
-from lightproof.experiments.measure import SHRUNK_AT_ONCE, measure, take_pictures
+from lightproof.experiments.measure import PHOTOS_PER_BLOCK, measure, take_pictures
 from lightproof.experiments.methods import METHODS, Method
 from lightproof.experiments.plan import Experiment
-from lightproof.experiments.rows import Row, hits_by_photo, lines_of, rows_of
 from lightproof.experiments.runner import facts_of, run_all
 from lightproof.imaging.detection import jitter_by_eyes
 from lightproof.metrics import wilson_interval
@@ -23,18 +23,18 @@ from lightproof.metrics import wilson_interval
 PIXELS = Method("pixels", "raw pixels", "extra", pixel_neighbor)
 
 
-def experiment(method=PIXELS, picks=(0,), frame="full", alignment="by hand"):
+def experiment(method=PIXELS, picks=(0,), crop="full", alignment="by hand"):
     protocols = [yale_test_2(pick) for pick in picks]
-    return Experiment("rendered", "main", method, protocols, "some", frame, alignment=alignment)
+    return Experiment("rendered", "main", method, protocols, "some", crop, alignment=alignment)
 
 
 @pytest.fixture
 def plan():
-    return [experiment(picks=(0, 1)), experiment(METHODS["rcdt"]), experiment(frame="outer"), experiment(picks=(5,))]
+    return [experiment(picks=(0, 1)), experiment(METHODS["rcdt"]), experiment(crop="outer"), experiment(picks=(5,))]
 
 
 def answers(results):
-    return [[{s: h.tolist() for s, h in hits.items()} for hits in r.outcome.hits] for r in results]
+    return [[{s: h.tolist() for s, h in hits.items()} for hits in r.measurement.hits] for r in results]
 
 
 def test_a_result_is_what_fit_and_predict_say(people, tmp_path):
@@ -44,7 +44,7 @@ def test_a_result_is_what_fit_and_predict_say(people, tmp_path):
     recognizer = FaceRecognizer("authors", light="log").fit(images[split.gallery], people.labels[split.gallery])
     for subset, probes in split.probes.items():
         expected = recognizer.predict(images[probes]) == people.labels[probes]
-        np.testing.assert_array_equal(result.outcome.hits[0][subset], expected)
+        np.testing.assert_array_equal(result.measurement.hits[0][subset], expected)
 
 
 def test_results_come_in_the_order_of_the_plan(people, tmp_path, plan):
@@ -59,7 +59,7 @@ def test_what_is_finished_is_not_run_again(people, tmp_path, plan):
     second = run_all(plan, people, Cache(tmp_path), progress=lambda pieces, total: asked.append(total) or pieces)
     assert asked == [0]
     assert answers(first) == answers(second)
-    assert [r.outcome.seconds for r in first] == [r.outcome.seconds for r in second]
+    assert [r.measurement.seconds for r in first] == [r.measurement.seconds for r in second]
     assert {path: path.stat().st_mtime_ns for path in tmp_path.iterdir()} == written
 
 
@@ -92,7 +92,7 @@ def test_another_setting_or_another_photo_is_run_anew(people, tmp_path):
     run_all([experiment()], people, kept)
     for plan, faces in (
         ([experiment(METHODS["rcdt"])], people),
-        ([experiment(frame="interior")], people),
+        ([experiment(crop="interior")], people),
         ([experiment(alignment="jittered")], people),
         ([experiment(picks=(3,))], people),
         ([experiment()], people.take(np.arange(len(people) - 1))),
@@ -108,7 +108,7 @@ def test_another_setting_or_another_photo_is_run_anew(people, tmp_path):
         experiment(METHODS["rcdt"].changed(cell=8)),
         experiment(METHODS["rcdt"].changed(size=(32, 32))),
         experiment(METHODS["rcdt"].changed(smoothing="8-bit")),
-        experiment(METHODS["rcdt"], frame="outer"),
+        experiment(METHODS["rcdt"], crop="outer"),
         experiment(METHODS["rcdt"], alignment="jittered"),
         experiment(METHODS["hog"]),
     ],
@@ -154,7 +154,7 @@ def test_crops_are_jittered_in_the_size_they_come_in_and_then_made_small(people)
     assert moved.dtype == people.images.dtype == np.uint8
     np.testing.assert_array_equal(taken, take_pictures(moved, (24, 24), "float", "interior"))
     # More photos than are made small at a time, and none is moved as another one.
-    assert len(people) > SHRUNK_AT_ONCE
+    assert len(people) > PHOTOS_PER_BLOCK
     assert (taken != take_pictures(people.images, (24, 24), "float", "interior")).any(axis=(1, 2)).all()
 
 
@@ -165,7 +165,7 @@ def test_gallery_and_probes_are_jittered_alike_and_the_row_says_so(people, tmp_p
     judge = pixel_neighbor(size=(64, 64)).fit(pictures[split.gallery], people.labels[split.gallery])
     for subset, probes in split.probes.items():
         expected = judge.predict(pictures[probes]) == people.labels[probes]
-        np.testing.assert_array_equal(jittered.outcome.hits[0][subset], expected)
+        np.testing.assert_array_equal(jittered.measurement.hits[0][subset], expected)
     assert answers([by_hand]) != answers([jittered])
     assert {row.alignment for row in rows_of(by_hand)} == {"by hand"}
     assert {row.as_dict()["alignment"] for row in rows_of(jittered)} == {"jittered"}
@@ -236,14 +236,14 @@ def test_answers_by_photo_are_false_where_nothing_was_asked(people, tmp_path):
     assert laid_out.shape == (1, len(people))
     assert not laid_out[0, split.gallery].any()
     for subset, probes in split.probes.items():
-        np.testing.assert_array_equal(laid_out[0, probes], result.outcome.hits[0][subset])
+        np.testing.assert_array_equal(laid_out[0, probes], result.measurement.hits[0][subset])
 
 
 def test_a_row_of_a_file_that_says_nothing_of_alignment_is_by_hand(people, tmp_path):
     (row, *_) = rows_of(run_all([experiment()], people, Cache(tmp_path))[0])
     old = row.as_dict()
     del old["alignment"]
-    assert Row(**old) == row
+    assert AccuracyRow(**old) == row
 
 
 def test_rows_that_differ_in_alignment_only_are_two_lines(people, tmp_path):

@@ -9,11 +9,11 @@ import pytest
 
 from lightproof import FaceRecognizer
 from lightproof.datasets.protocols import yale_subset, yale_test_2
+from lightproof.experiments.accuracies import rows_of
 from lightproof.experiments.cache import Cache
 from lightproof.experiments.end_to_end import eye_errors, find_again
 from lightproof.experiments.methods import METHODS
 from lightproof.experiments.plan import make_plan
-from lightproof.experiments.rows import rows_of
 from lightproof.experiments.runner import run_all
 from lightproof.imaging.detection import jitter_by_eyes
 
@@ -22,13 +22,13 @@ pytestmark = pytest.mark.data
 
 @pytest.fixture(scope="module")
 def found(yale, tmp_path_factory):
-    """Run an experiment by title, test, gallery and frame; give its accuracies by subset."""
+    """Run an experiment by title, test, gallery and crop; give its accuracies by subset."""
     plan = make_plan("yale", yale, list(METHODS.values()), ["full", "outer"])
-    by_key = {(e.method.title, e.test, e.gallery, e.frame): e for e in plan}
+    by_key = {(e.method.title, e.test, e.gallery, e.crop): e for e in plan}
     kept = Cache(tmp_path_factory.mktemp("cache"))
 
-    def figures(title, test, gallery, frame="full", every=1):
-        asked = by_key[title, test, gallery, frame]
+    def figures(title, test, gallery, crop="full", every=1):
+        asked = by_key[title, test, gallery, crop]
         (result,) = run_all([replace(asked, protocols=asked.protocols[::every])], yale, kept)
         return [row.accuracy for row in rows_of(result) if row.subset != "all"]
 

@@ -24,8 +24,8 @@ from lightproof.cli.data import check_cropped, describe, load
 from lightproof.cli.gallery import Jobs, OnCluster, connected
 from lightproof.cli.work import check_jobs, kept_in, listed, stoppable
 from lightproof.errors import BadParameter, UserError
-from lightproof.experiments.crops import FRAMES
-from lightproof.experiments.sets import DATASETS, JITTERED_SETS, PAPER_SETS
+from lightproof.experiments import DATASETS, JITTERED_SETS, PAPER_SETS
+from lightproof.experiments.crops import CROPS
 from lightproof.method.presets import PRESETS
 
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ def reproduce(
         str, typer.Option(help="Only these, with commas, such as hog,robust; a wrong one is answered with all.")
     ] = "",
     preset: Annotated[str, typer.Option(help=f"Only our own method in this preset: {', '.join(PRESETS)}.")] = "",
-    frames: Annotated[str, typer.Option(help="What of the pictures is shown, with commas.")] = ",".join(FRAMES),
+    frames: Annotated[str, typer.Option(help="What of the pictures is shown, with commas.")] = ",".join(CROPS),
     end_to_end: Annotated[
         bool, typer.Option("--end-to-end", help="Set the crops into a frame, find the faces, and cut them anew.")
     ] = False,
@@ -85,7 +85,7 @@ def reproduce(
     _check_end_to_end(end_to_end, table, frames, deep)
     check_cropped("reproduce", table, cropped)
     for frame in listed(frames) or [frames]:
-        check_name("frame", frame, list(FRAMES))
+        check_name("frame", frame, list(CROPS))
     if budget is not None and not 0 < budget < math.inf:
         raise BadParameter("reproduce", "budget", "more than 0 minutes", budget)
     check_jobs("reproduce", jobs)
@@ -135,7 +135,7 @@ def reproduce(
 def _check_open_set(table: str, methods: str, frames: str, deep: bool) -> None:
     if table not in JITTERED_SETS:
         raise BadParameter("reproduce", "open-set", f"given for the tables {' and '.join(JITTERED_SETS)}", table)
-    if methods or deep or frames != ",".join(FRAMES):
+    if methods or deep or frames != ",".join(CROPS):
         raise BadParameter("reproduce", "open-set", "given without --methods, --deep and --frames", "one of them")
 
 
@@ -167,7 +167,7 @@ def _check_end_to_end(wanted: bool, table: str, frames: str, deep: bool) -> None
         return
     if table not in JITTERED_SETS:
         raise BadParameter("reproduce", "end-to-end", f"given for the tables {' and '.join(JITTERED_SETS)}", table)
-    if deep or frames != ",".join(FRAMES):
+    if deep or frames != ",".join(CROPS):
         raise BadParameter("reproduce", "end-to-end", "given without --deep and --frames", "one of them")
 
 
@@ -179,7 +179,7 @@ def _command(
     words += ["--data FOLDER"] if table != "rendered" else []
     words += [f"--methods {methods}"] if methods else []
     words += [f"--preset {preset}"] if preset else []
-    words += [f"--frames {frames}"] if frames != ",".join(FRAMES) else []
+    words += [f"--frames {frames}"] if frames != ",".join(CROPS) else []
     words += ["--deep"] if deep else []
     words += [f"--budget {budget:g}"] if budget is not None else []
     words += [f"--device {device}"] if device != "cpu" else []

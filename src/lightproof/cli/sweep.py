@@ -12,7 +12,7 @@ from lightproof.cli.data import check_cropped, describe, load
 from lightproof.cli.gallery import Jobs
 from lightproof.cli.work import check_jobs, kept_in, listed, numbers, stoppable
 from lightproof.errors import BadParameter
-from lightproof.experiments.sets import DATASETS
+from lightproof.experiments import DATASETS
 from lightproof.method.illumination import LIGHTS
 
 
@@ -34,12 +34,11 @@ def sweep(
 
     To choose settings, sweep over people you will not test on.
     """
+    from lightproof.experiments.accuracies import rows_of
     from lightproof.experiments.cache import Cache
     from lightproof.experiments.methods import METHODS, check_name
-    from lightproof.experiments.parameter_grid import Grid, plan_sweep, sweep_tables
-    from lightproof.experiments.rows import rows_of
+    from lightproof.experiments.parameter_grid import Grid, plan_sweep, sweep_page, sweep_tables
     from lightproof.experiments.runner import run_all
-    from lightproof.experiments.sweep_report import sweep_page
 
     check_name("data set", dataset, DATASETS)
     for light in listed(lights) or [lights]:

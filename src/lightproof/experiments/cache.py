@@ -1,4 +1,4 @@
-"""Finished work on disk: kept under everything that decides its figures, and believed only if all of it still holds."""
+"""Finished work on disk, kept under all facts that decide its figures, and used only while all of them hold."""
 
 from __future__ import annotations
 
@@ -26,55 +26,48 @@ LIBRARIES: Final = ("numpy", "scipy", "scikit-learn", "scikit-image", "numba")
 
 
 class Cache:
-    """A folder with one JSON file for each finished piece of work.
-
-    Parameters
-    ----------
-    folder : Path
-        Made when the first piece is kept.
-    """
+    """A folder with one JSON file for each finished piece of work; it is made with the first."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
 
     def find(self, facts: dict[str, Any], read: Callable[[Any], T]) -> T | None:
-        """Return what was kept under just these facts; None if there is nothing, or nothing to be trusted.
+        """Return the content that was kept under these facts; None if there is none, or if ``read`` refuses it.
 
         Parameters
         ----------
         facts : dict
-            Everything that decides what was kept.
+            Everything that decides the content.
         read : callable
-            Turns plain values back into what they were; an error of it means that they cannot be trusted.
+            Turns plain values into the content, or raises an error.
         """
         try:
-            kept = json.loads(self._place(facts).read_text(encoding="utf-8"))
-            # The name of the file is only a hash of the facts: a file that says otherwise is not ours.
-            return read(kept["content"]) if kept["facts"] == _plain(facts) else None
+            kept = json.loads(self._path(facts).read_text(encoding="utf-8"))
+            # The name of the file is only a hash of the facts, so the facts are compared too, as JSON writes them.
+            return read(kept["content"]) if kept["facts"] == json.loads(json.dumps(facts)) else None
         except (OSError, ValueError, KeyError, TypeError, AttributeError):
             return None
 
     def keep(self, facts: dict[str, Any], content: Any) -> None:
         """Write plain values under their facts: all of them, or nothing."""
-        place = self._place(facts)
         text = json.dumps({"facts": facts, "content": content}, indent=1)
         try:
             self.folder.mkdir(parents=True, exist_ok=True)
         except OSError as problem:
             raise CannotWrite(self.folder, problem) from None
-        with whole_file(place) as file:
+        with whole_file(self._path(facts)) as file:
             file.write(text.encode())
 
-    def _place(self, facts: dict[str, Any]) -> Path:
+    def _path(self, facts: dict[str, Any]) -> Path:
         text = json.dumps(facts, sort_keys=True)
         return self.folder / f"{hashlib.sha256(text.encode()).hexdigest()[:32]}.json"
 
 
 def digest_of_faces(faces: FaceSet) -> str:
     """Hash the photos and their labels."""
-    found = hashlib.sha256(np.ascontiguousarray(faces.images).data)
-    found.update(json.dumps([faces.images.shape, faces.labels.tolist(), faces.found.tolist()]).encode())
-    return found.hexdigest()
+    digest = hashlib.sha256(np.ascontiguousarray(faces.images).data)
+    digest.update(json.dumps([faces.images.shape, faces.labels.tolist(), faces.found.tolist()]).encode())
+    return digest.hexdigest()
 
 
 def digest_of_lights(faces: FaceSet) -> str:
@@ -83,7 +76,7 @@ def digest_of_lights(faces: FaceSet) -> str:
 
 
 def digest_of_splits(splits: Iterable[Split]) -> str:
-    """Hash who is enrolled with which photo and what is asked."""
+    """Hash the positions of enrolled photos and probes."""
     plain = [[s.gallery.tolist(), {str(k): v.tolist() for k, v in s.probes.items()}] for s in splits]
     return hashlib.sha256(json.dumps(plain).encode()).hexdigest()
 
@@ -91,10 +84,10 @@ def digest_of_splits(splits: Iterable[Split]) -> str:
 @cache
 def digest_of_code(modules: tuple[str, ...]) -> str:
     """Hash the source of some modules of this package and of all they import from it."""
-    found = hashlib.sha256()
+    digest = hashlib.sha256()
     for name, source in sorted(_sources(modules).items()):
-        found.update(f"{name}\n{source}\n".encode())
-    return found.hexdigest()
+        digest.update(f"{name}\n{source}\n".encode())
+    return digest.hexdigest()
 
 
 def library_versions(*more: str) -> dict[str, str]:
@@ -111,34 +104,29 @@ def _version(name: str) -> str:
 
 
 def _sources(modules: Iterable[str]) -> dict[str, str]:
-    found: dict[str, str] = {}
+    sources: dict[str, str] = {}
     waiting = list(modules)
     while waiting:
         name = waiting.pop()
-        place = _place_of(name) if name not in found else None
-        if place is not None:
-            found[name] = place.read_text(encoding="utf-8")
-            waiting += _imported(found[name])
-    return found
+        path = _path_of(name) if name not in sources else None
+        if path is not None:
+            sources[name] = path.read_text(encoding="utf-8")
+            waiting += _imported(sources[name])
+    return sources
 
 
-def _place_of(name: str) -> Path | None:
+def _path_of(name: str) -> Path | None:
     """Find the file of a module of this package; None for a name that is no module."""
     stem = Path(__file__).parents[1].joinpath(*name.split(".")[1:])
-    places = (stem.with_suffix(".py"), stem / "__init__.py")
-    return next((place for place in places if place.is_file()), None)
+    paths = (stem.with_suffix(".py"), stem / "__init__.py")
+    return next((path for path in paths if path.is_file()), None)
 
 
 def _imported(source: str) -> Iterable[str]:
-    """Names of this package that a source imports, anywhere in it; the front door only passes names on."""
+    """Yield the names of this package that a source imports; the package itself only passes names on."""
     for node in ast.walk(ast.parse(source)):
         if isinstance(node, ast.ImportFrom) and f"{node.module}.".startswith("lightproof."):
             names = [f"{node.module}.{name.name}" for name in node.names]
             yield from names if node.module == "lightproof" else [str(node.module), *names]
         elif isinstance(node, ast.Import):
             yield from (name.name for name in node.names if name.name.startswith("lightproof."))
-
-
-def _plain(facts: dict[str, Any]) -> Any:
-    """What the facts look like after a walk through JSON: tuples are lists, keys are strings."""
-    return json.loads(json.dumps(facts))

@@ -38,7 +38,7 @@ def outer(images: Floats) -> Floats:
     return np.concatenate(filled, axis=1)
 
 
-FRAMES: Final[dict[str, Callable[[Floats], Floats]]] = {"full": full, "interior": interior, "outer": outer}
+CROPS: Final[dict[str, Callable[[Floats], Floats]]] = {"full": full, "interior": interior, "outer": outer}
 
 
 def _rim(images: Floats) -> tuple[int, int]:

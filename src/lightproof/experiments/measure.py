@@ -16,11 +16,11 @@ from sklearn.pipeline import Pipeline
 
 from lightproof.core.images import bring_to_size
 from lightproof.datasets.protocols import Split
-from lightproof.experiments.crops import FRAMES
+from lightproof.experiments.crops import CROPS
 from lightproof.imaging.detection import jitter_by_eyes
 from lightproof.types import Array, Floats
 
-SHRUNK_AT_ONCE = 64
+PHOTOS_PER_BLOCK: Final = 64
 
 BY_HAND: Final = "by hand"
 JITTERED: Final = "jittered"
@@ -36,7 +36,7 @@ eyes that a detector found, before they come here."""
 
 
 @dataclass(frozen=True, eq=False)
-class Outcome:
+class Measurement:
     """What one method did on every gallery of an experiment.
 
     Attributes
@@ -83,7 +83,7 @@ class Outcome:
 
 def measure(
     estimator: Any, pictures: Floats, labels: Array, splits: Sequence[Split], found: Array | None = None
-) -> Outcome:
+) -> Measurement:
     """Fit and judge one estimator on every split.
 
     A photo in which no face was found is neither enrolled nor compared with anybody; asked about, it is a mistake.
@@ -101,14 +101,14 @@ def measure(
 
     Returns
     -------
-    Outcome
+    Measurement
     """
     found = np.ones(len(labels), bool) if found is None else found
     start = time.perf_counter()
     judge, known = estimator, pictures
     if isinstance(estimator, Pipeline):
         judge, known = estimator[-1], estimator[:-1].fit_transform(pictures)
-    outcome = Outcome([], time.perf_counter() - start, dict.fromkeys(splits[0].probes, 0.0), [])
+    outcome = Measurement([], time.perf_counter() - start, dict.fromkeys(splits[0].probes, 0.0), [])
     fitting = outcome.fit_seconds
     for split in splits:
         start = time.perf_counter()
@@ -125,7 +125,7 @@ def measure(
             outcome.seconds[subset] += time.perf_counter() - start
         outcome.hits.append(hits)
         outcome.chosen.append(_choice(judge))
-    return Outcome(outcome.hits, fitting, outcome.seconds, outcome.chosen)
+    return Measurement(outcome.hits, fitting, outcome.seconds, outcome.chosen)
 
 
 def build(maker: Callable[..., Any], settings: Mapping[str, Any], pictures: Floats) -> Any:
@@ -133,7 +133,7 @@ def build(maker: Callable[..., Any], settings: Mapping[str, Any], pictures: Floa
     return maker(size=pictures.shape[1:], **settings)
 
 
-def take_pictures(images: Array, size: tuple[int, int], smoothing: str, frame: str, alignment: str = BY_HAND) -> Floats:
+def take_pictures(images: Array, size: tuple[int, int], smoothing: str, crop: str, alignment: str = BY_HAND) -> Floats:
     """Bring all photos to a size once, and cut out what a method may look at.
 
     Crops that are moved are moved first, in the size they come in. Photos are smoothed before they are shrunk, so at
@@ -144,16 +144,16 @@ def take_pictures(images: Array, size: tuple[int, int], smoothing: str, frame: s
     images : ndarray of shape (n, h, w)
     size : (int, int)
     smoothing : {"float", "8-bit"}
-    frame : {"full", "interior", "outer"}
+    crop : {"full", "interior", "outer"}
     alignment : {"by hand", "jittered", "found"}
 
     Returns
     -------
     ndarray, float32
     """
-    crops = ALIGNMENTS[alignment](images)
-    blocks = (crops[i : i + SHRUNK_AT_ONCE] for i in range(0, len(crops), SHRUNK_AT_ONCE))
-    return np.concatenate([FRAMES[frame](bring_to_size(block, size, np.float32, smoothing)) for block in blocks])
+    aligned = ALIGNMENTS[alignment](images)
+    blocks = (aligned[i : i + PHOTOS_PER_BLOCK] for i in range(0, len(aligned), PHOTOS_PER_BLOCK))
+    return np.concatenate([CROPS[crop](bring_to_size(block, size, np.float32, smoothing)) for block in blocks])
 
 
 def _choice(judge: Any) -> str:

@@ -25,14 +25,14 @@ from lightproof.method.presets import PRESETS
 
 @dataclass(frozen=True)
 class Method:
-    """How to build an estimator, and what it is called.
+    """How to build an estimator, and its names.
 
     Attributes
     ----------
     name : str
-        Its short name, for the command line.
-    title : str
-        Its name in tables, as in the paper where the paper has it.
+        For the command line.
+    plain_title : str
+        For tables, as in the paper if it is there.
     kind : {"ours", "rival", "extra", "network"}
         ``"rival"`` and ``"network"`` stand in the paper, ``"extra"`` does not.
     build : callable
@@ -43,26 +43,34 @@ class Method:
         Rows and columns of the pictures it works on.
     smoothing : {"float", "8-bit"}
         How pictures are smoothed before they are shrunk.
+    variant : str
+        What differs from the method of that name, in words.
     """
 
     name: str
-    title: str
+    plain_title: str
     kind: str
     build: Callable[..., Any]
     settings: Mapping[str, Any] = field(default_factory=dict)
     size: tuple[int, int] = (64, 64)
     smoothing: str = "float"
+    variant: str = ""
+
+    @property
+    def title(self) -> str:
+        """Return the name for tables, variant included."""
+        return ", ".join(filter(None, (self.plain_title, self.variant)))
 
     @property
     def preset(self) -> str:
         """Return the preset of our own method, the empty string for others."""
         return str(self.settings.get("preset", ""))
 
-    def changed(self, title: str = "", *, size: Any = None, smoothing: str = "", **settings: Any) -> Method:
-        """Return a variant of the method with some settings changed and a title that says so."""
+    def changed(self, variant: str = "", *, size: Any = None, smoothing: str = "", **settings: Any) -> Method:
+        """Return the method with some settings changed."""
         return replace(
             self,
-            title=f"{self.title}, {title}" if title else self.title,
+            variant=", ".join(filter(None, (self.variant, variant))),
             settings={**self.settings, **settings},
             size=size or self.size,
             smoothing=smoothing or self.smoothing,
@@ -70,19 +78,19 @@ class Method:
 
 
 PAPER_PRESETS: Final = ("authors", "paper")
-"""What is in the paper; every other preset is ours alone, and a method under its own name."""
+"""Presets of the paper; every other preset is a method of its own, under its own name."""
 
 
 def _ours(name: str, title: str, preset: str, **settings: Any) -> Method:
-    """Our own method, on pictures brought to size the way its preset does it."""
+    """Our own method, on pictures of the size and smoothing of its preset."""
     size, smoothing = PRESETS[preset].shape, PRESETS[preset].smoothing
     return Method(name, title, "ours", FaceRecognizer, {"preset": preset, **settings}, size, smoothing)
 
 
 def _network(name: str, title: str) -> list[Method]:
     plain = Method(name, title, "network", NetworkClassifier, {"architecture": name, "augment": False})
-    relit = plain.changed("relit", augment=True)
-    return [plain, replace(relit, name=f"{name}-relit")]
+    settings = {**plain.settings, "augment": True}
+    return [plain, replace(plain, name=f"{name}-relit", plain_title=f"{title}, relit", settings=settings)]
 
 
 METHODS: Final[dict[str, Method]] = {
@@ -110,19 +118,7 @@ METHODS: Final[dict[str, Method]] = {
 
 
 def choose_methods(names: Sequence[str], deep: bool = False) -> list[Method]:
-    """Find methods by name; no name means all of them, without networks unless ``deep``.
-
-    Parameters
-    ----------
-    names : sequence of str
-    deep : bool
-        Whether networks are among "all".
-
-    Returns
-    -------
-    list of Method
-        In the order of :data:`METHODS`.
-    """
+    """Find methods by name, in the order of :data:`METHODS`; no name means all, without networks unless ``deep``."""
     for name in names:
         check_name("method", name, list(METHODS))
     wanted = names or [m.name for m in METHODS.values() if deep or m.kind != "network"]
@@ -130,23 +126,12 @@ def choose_methods(names: Sequence[str], deep: bool = False) -> list[Method]:
 
 
 def methods_of_preset(preset: str) -> list[Method]:
-    """Find the methods of our own that follow a preset.
-
-    Parameters
-    ----------
-    preset : str
-        One of :data:`lightproof.method.presets.PRESETS`.
-
-    Returns
-    -------
-    list of Method
-        In the order of :data:`METHODS`.
-    """
+    """Find the methods of our own with one of :data:`lightproof.method.presets.PRESETS`."""
     check_name("preset", preset, list(PRESETS))
     return [method for method in METHODS.values() if method.preset == preset]
 
 
 def check_name(what: str, name: str, known: Sequence[str]) -> None:
-    """Refuse a name that is not known, and suggest the nearest."""
+    """Refuse an unknown name, and suggest the nearest one."""
     if name not in known:
         raise UnknownName(what, name, known, get_close_matches(name.lower(), known, n=1, cutoff=0.4))

@@ -37,7 +37,7 @@ TOGETHER: Final = 128
 
 
 @dataclass(frozen=True)
-class Row:
+class OpenSetRow:
     """One figure. The names of the fields are the keys of the JSON file and stay as they are.
 
     ``test`` is "open set" (one threshold for all galleries, that lets in just the share ``far`` of the strangers),
@@ -122,7 +122,7 @@ def run_open_set(
     progress: Progress = silent,
     picks: Sequence[int] = range(len(YALE_EVERY_LIGHT)),
     matcher_named: Callable[[str], Matcher] = matcher_of_preset,
-) -> list[Row]:
+) -> list[OpenSetRow]:
     """Run the protocol: five draws of half of the people, one photo each, in each of eleven lights.
 
     Parameters
@@ -141,11 +141,11 @@ def run_open_set(
 
     Returns
     -------
-    list of Row
+    list of OpenSetRow
     """
     if len(np.unique(faces.labels)) < 4:
         raise BadLabels("The data set", "of 4 or more people, so that there are strangers", "fewer")
-    rows: list[Row] = []
+    rows: list[OpenSetRow] = []
     pieces = len(presets) * (len(_blocks(faces)) + len(picks))
     # To the end before anything is made of it: a bar is full then, and processes are done.
     done = iter(list(progress(_stream(faces, presets, picks, matcher_named, jobs), pieces)))
@@ -282,7 +282,7 @@ def _thresholds(gallery: _Gallery, enrolled: Ints) -> dict[str, ImpostorModel]:
     return {test: each.among(n, gallery.alike) for test, each in known.items()}
 
 
-def _rows(dataset: str, preset: str, name: str, data: _Data, some: Sequence[int]) -> Iterator[Row]:
+def _rows(dataset: str, preset: str, name: str, data: _Data, some: Sequence[int]) -> Iterator[OpenSetRow]:
     asked = np.isin(data.truth, some)
     truth, subsets = data.truth[asked], data.subsets[asked]
     trials = list(_trials(data, some))
@@ -307,7 +307,7 @@ def _rows(dataset: str, preset: str, name: str, data: _Data, some: Sequence[int]
                     continue
                 hit = accepted & right
                 low, high = share_by_person(hit[there], of_known[there])
-                yield Row(
+                yield OpenSetRow(
                     test=test, subset=subset, far=far, found=100 * float(hit[there].mean()), low=100 * low,
                     high=100 * high, accepted=100 * float(accepted[strange].mean()),
                     each=each if subset == "all" and test == "open set" else None,
@@ -323,7 +323,7 @@ def _each(best: Floats, right: Array, known: Array, far: float) -> float:
     return 100 * float(np.mean([open_set(b[k], r[k], b[~k], far).found for b, r, k in trials]))
 
 
-def _pairs(data: _Data, some: Sequence[int], common: dict[str, Any]) -> Iterator[Row]:
+def _pairs(data: _Data, some: Sequence[int], common: dict[str, Any]) -> Iterator[OpenSetRow]:
     """All pairs of an enrolled photo and a probe, each compared alone: what ``verify`` of two photos does."""
     asked = np.isin(data.truth, some) & data.found
     scores = []
@@ -339,18 +339,18 @@ def _pairs(data: _Data, some: Sequence[int], common: dict[str, Any]) -> Iterator
         if not ((there & same).any() and (there & ~same).any()):
             continue
         eer = equal_error_rate(ahead[there & same], ahead[there & ~same])
-        yield Row(
+        yield OpenSetRow(
             test="verify", subset=subset, far=None, found=None, low=None, high=None, accepted=None, each=None,
             rank1=None, eer=100 * eer, n=int((there & same).sum()), strangers=int((there & ~same).sum()), **common,
         )  # fmt: skip
 
 
-def open_set_tables(rows: Sequence[Row]) -> list[TextTable]:
+def open_set_tables(rows: Sequence[OpenSetRow]) -> list[TextTable]:
     """Lay out the rows for people."""
     return [_found_table(rows), _verify_table(rows)]
 
 
-def _found_table(rows: Sequence[Row]) -> TextTable:
+def _found_table(rows: Sequence[OpenSetRow]) -> TextTable:
     lines = []
     tested = [row for row in rows if row.far is not None]
     keys = dict.fromkeys((row.preset, row.test, row.far) for row in tested)
@@ -370,7 +370,7 @@ def _found_table(rows: Sequence[Row]) -> TextTable:
     )
 
 
-def _verify_table(rows: Sequence[Row]) -> TextTable:
+def _verify_table(rows: Sequence[OpenSetRow]) -> TextTable:
     lines = []
     for preset in dict.fromkeys(row.preset for row in rows):
         by = {row.subset: row for row in rows if row.preset == preset and row.test == "verify"}

@@ -22,11 +22,16 @@ from lightproof.datasets.protocols import (
     yale_test_1,
     yale_test_2,
 )
-from lightproof.experiments.explanations import EXPLANATIONS
+from lightproof.experiments import JITTERED_SETS
 from lightproof.experiments.measure import BY_HAND, FOUND, JITTERED
 from lightproof.experiments.methods import METHODS, PAPER_PRESETS, Method
-from lightproof.experiments.paper import CAS_PEAL_ENLARGED, YALE_OVERLAPS, YALE_PROJECTIONS, published
-from lightproof.experiments.sets import JITTERED_SETS
+from lightproof.experiments.published import (
+    CAS_PEAL_ENLARGED,
+    METHOD_CHANGES,
+    YALE_OVERLAPS,
+    YALE_PROJECTIONS,
+    published_figures,
+)
 from lightproof.imaging.detection.face_networks import DETECTOR
 
 CHOSEN_ON_ODD: Final = ("robust", "fast")
@@ -49,7 +54,7 @@ class Experiment:
     Attributes
     ----------
     dataset : str
-        One of :data:`lightproof.experiments.sets.DATASETS`.
+        One of :data:`lightproof.experiments.DATASETS`.
     table : str
         Where its figures are shown: "main", "jittered", "own lights", "held-out people", "people chosen on",
         "details", "parameters", "explanations", "enlarged", "sweep", or "end to end" and its two halves of the people.
@@ -58,8 +63,8 @@ class Experiment:
         All with the same subsets.
     gallery : str
         What is enrolled, in words.
-    frame : {"full", "interior", "outer"}
-        What of the pictures is shown to the method.
+    crop : {"full", "interior", "outer"}
+        Part of the pictures that the method sees.
     published : mapping of int to float
         By subset.
     alignment : {"by hand", "jittered", "found"}
@@ -73,7 +78,7 @@ class Experiment:
     method: Method
     protocols: Sequence[Protocol]
     gallery: str
-    frame: str = "full"
+    crop: str = "full"
     published: Mapping[int, float] = field(default_factory=dict)
     alignment: str = BY_HAND
     detector: str = ""
@@ -84,23 +89,23 @@ class Experiment:
         return self.protocols[0].name
 
 
-def make_plan(dataset: str, faces: FaceSet, methods: Sequence[Method], frames: Sequence[str]) -> list[Experiment]:
+def make_plan(dataset: str, faces: FaceSet, methods: Sequence[Method], crops: Sequence[str]) -> list[Experiment]:
     """List the experiments of one data set.
 
     Parameters
     ----------
     dataset : str
-        One of :data:`lightproof.experiments.sets.DATASETS`.
+        One of :data:`lightproof.experiments.DATASETS`.
     faces : FaceSet
     methods : sequence of Method
-    frames : sequence of str
-        The main tables are run once for each.
+    crops : sequence of str
+        Parts of the pictures; the main tables are run once for each.
 
     Returns
     -------
     list of Experiment
     """
-    plan = [experiment for method in methods for experiment in _main(dataset, faces, method, frames)]
+    plan = [experiment for method in methods for experiment in _main(dataset, faces, method, crops)]
     names = {method.name for method in methods}
     classical = [method for method in methods if method.kind != "network"]
     if dataset in JITTERED_SETS:
@@ -121,7 +126,7 @@ def plan_end_to_end(dataset: str, methods: Sequence[Method]) -> list[Experiment]
     Parameters
     ----------
     dataset : str
-        One of :data:`lightproof.experiments.sets.JITTERED_SETS`.
+        One of :data:`lightproof.experiments.JITTERED_SETS`.
     methods : sequence of Method
     """
     classical = [method for method in methods if method.kind != "network"]
@@ -164,13 +169,13 @@ def _yale_trials(one_gallery: bool = False) -> Iterator[tuple[Sequence[Protocol]
         yield YALE_EVERY_LIGHT, f"mean of {YALE_PICKS}"
 
 
-def _main(dataset: str, faces: FaceSet, method: Method, frames: Sequence[str]) -> Iterator[Experiment]:
+def _main(dataset: str, faces: FaceSet, method: Method, crops: Sequence[str]) -> Iterator[Experiment]:
     for protocols, gallery in trials_of(dataset, faces, one_gallery=method.kind == "network"):
         test = protocols[0].name
-        figures = published(dataset, test, method.name)
-        for frame in frames:
-            shown = figures if frame == "full" else {}
-            yield Experiment(dataset, "main", _for_test(method, test), protocols, gallery, frame, shown)
+        figures = published_figures(dataset, test, method.name)
+        for crop in crops:
+            shown = figures if crop == "full" else {}
+            yield Experiment(dataset, "main", _for_test(method, test), protocols, gallery, crop, shown)
 
 
 def _for_test(method: Method, test: str) -> Method:
@@ -198,18 +203,18 @@ def _halves(method: Method) -> Iterator[Experiment]:
 
 def _own_lights(method: Method, table: str = "own lights") -> Experiment:
     """Test 2 with a photo drawn for each person: no two people need have the same light."""
-    figures = published("yale", "Test 2", method.name)
+    figures = published_figures("yale", "Test 2", method.name)
     return Experiment("yale", table, method, YALE_OWN_LIGHTS, f"own lights, mean of {YALE_PICKS}", published=figures)
 
 
 def _explanations() -> Iterator[Experiment]:
-    for explanation in EXPLANATIONS:
+    for explanation in METHOD_CHANGES:
         changed = METHODS[explanation.method].changed(explanation.title, **explanation.change)
         if explanation.own_lights:
             yield _own_lights(changed, "explanations")
             continue
         for protocols, gallery in _yale_trials():
-            figures = published("yale", protocols[0].name, changed.name)
+            figures = published_figures("yale", protocols[0].name, changed.name)
             yield Experiment("yale", "explanations", changed, protocols, gallery, published=figures)
 
 
@@ -235,7 +240,7 @@ def _yale_details() -> Iterator[Experiment]:
 
 
 def _detail(method: Method, protocol: Protocol) -> Experiment:
-    figures = published("yale", protocol.name, method.name)
+    figures = published_figures("yale", protocol.name, method.name)
     return Experiment("yale", "details", method, [protocol], protocol.gallery, published=figures)
 
 

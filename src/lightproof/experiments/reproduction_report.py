@@ -19,6 +19,8 @@ from lightproof.core.text_table import TextTable
 from lightproof.datasets.face_set import FaceSet
 from lightproof.datasets.protocols import Split
 from lightproof.estimators.recognizer import FaceRecognizer
+from lightproof.experiments import PAPER_SETS
+from lightproof.experiments.accuracies import AccuracyRow, hits_by_photo, lines_of, rows_of
 from lightproof.experiments.cache import (
     FORMAT,
     Cache,
@@ -29,12 +31,11 @@ from lightproof.experiments.cache import (
 )
 from lightproof.experiments.comparison import all_tables
 from lightproof.experiments.end_to_end import Search, search_table
-from lightproof.experiments.figures import Picture, decision_figure, light_figure, paper_figures
+from lightproof.experiments.figures import ReportFigure, decision_figure, light_figure
 from lightproof.experiments.methods import METHODS
+from lightproof.experiments.paper_figures import paper_figures
 from lightproof.experiments.plan import trials_of
-from lightproof.experiments.rows import Row, hits_by_photo, lines_of, rows_of
 from lightproof.experiments.runner import Result
-from lightproof.experiments.sets import PAPER_SETS
 from lightproof.plots import Measured, compared
 
 TITLES: Final = {
@@ -48,7 +49,7 @@ TITLES: Final = {
 MAPPED: Final = ("weberface", "mslde", "gradientface", "log-dct", "log-hog", "lbp", "log-rcdt", "robust")
 """The methods on the map of lights: no more than can be seen side by side."""
 
-COLUMNS: Final = [column.name for column in fields(Row)] + ["difference"]
+COLUMNS: Final = [column.name for column in fields(AccuracyRow)] + ["difference"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,7 +67,7 @@ class Chapter:
         return TITLES[self.dataset] + (", end to end" if self.search else "")
 
     @cached_property
-    def rows(self) -> list[Row]:
+    def rows(self) -> list[AccuracyRow]:
         """Return every figure."""
         return [row for result in self.results for row in rows_of(result)]
 
@@ -123,7 +124,7 @@ def _title(chapters: Sequence[Chapter]) -> str:
     return "The paper's experiments, run again" if of_the_paper else "The paper's methods on other faces"
 
 
-def _drawn(chapter: Chapter, kept: Cache) -> list[Picture]:
+def _drawn(chapter: Chapter, kept: Cache) -> list[ReportFigure]:
     """Return the figures of a data set, drawn anew only if anything about them changed; none of faces to be found."""
     if chapter.search:
         return []
@@ -135,16 +136,16 @@ def _drawn(chapter: Chapter, kept: Cache) -> list[Picture]:
         "lights": digest_of_lights(chapter.faces),
         "dataset": chapter.dataset,
         "figures": [row.as_dict() for row in chapter.rows if (row.table, row.frame) == ("main", "full")],
-        "answers": [result.outcome.plain()["hits"] for result in _mapped(chapter)],
+        "answers": [result.measurement.plain()["hits"] for result in _mapped(chapter)],
     }
-    found = kept.find(facts, lambda plain: [Picture.of(values) for values in plain])
+    found = kept.find(facts, lambda plain: [ReportFigure.of(values) for values in plain])
     if found is None:
         found = list(figures_of(chapter))
         kept.keep(facts, [picture.plain() for picture in found])
     return found
 
 
-def figures_of(chapter: Chapter) -> Iterator[Picture]:
+def figures_of(chapter: Chapter) -> Iterator[ReportFigure]:
     """Draw every figure of a data set."""
     yield from _compared_figures(chapter)
     split = _one_photo_each(chapter)
@@ -167,7 +168,7 @@ def markdown(shown: TextTable) -> str:
     return "\n".join(lines) + (f"\n\n{shown.note}\n" if shown.note else "\n")
 
 
-def _compared_figures(chapter: Chapter) -> Iterator[Picture]:
+def _compared_figures(chapter: Chapter) -> Iterator[ReportFigure]:
     lines = [line for line in lines_of(chapter.rows) if (line.whole.table, line.whole.frame) == ("main", "full")]
     for test in dict.fromkeys(line.whole.test for line in lines):
         panels: dict[str, list[Measured]] = {}
@@ -176,7 +177,7 @@ def _compared_figures(chapter: Chapter) -> Iterator[Picture]:
                 for row in line.subsets:
                     mark = Measured(row.method, row.accuracy, row.low, row.high, row.published)
                     panels.setdefault(f"subset {row.subset}", []).append(mark)
-        yield Picture(
+        yield ReportFigure(
             f"compared-{test.lower().replace(' ', '-')}",
             f"{chapter.title}, {test}" + (": ours and published" if any(line.farthest for line in lines) else ""),
             "Each line is a method. The bar through our figure is Wilson's 95 % interval for the number of photos.",
@@ -184,7 +185,7 @@ def _compared_figures(chapter: Chapter) -> Iterator[Picture]:
         )
 
 
-def _light_map(chapter: Chapter) -> Picture | None:
+def _light_map(chapter: Chapter) -> ReportFigure | None:
     chosen = _mapped(chapter)
     if not chosen:
         return None
@@ -195,7 +196,7 @@ def _light_map(chapter: Chapter) -> Picture | None:
 
 def _mapped(chapter: Chapter) -> list[Result]:
     """Choose what goes on the map of lights: the test with the fewest photos a person, where the light counts most."""
-    full = [r for r in chapter.results if (r.experiment.table, r.experiment.frame) == ("main", "full")]
+    full = [r for r in chapter.results if (r.experiment.table, r.experiment.crop) == ("main", "full")]
     return [r for r in full if r.experiment.test == full[-1].experiment.test and r.experiment.method.name in MAPPED]
 
 
@@ -243,7 +244,7 @@ def _ours() -> list[str]:
     return [method.title for method in METHODS.values() if method.kind == "ours"]
 
 
-def _csv(rows: Sequence[Row]) -> str:
+def _csv(rows: Sequence[AccuracyRow]) -> str:
     out = io.StringIO()
     writer = csv.DictWriter(out, COLUMNS, lineterminator="\n")
     writer.writeheader()

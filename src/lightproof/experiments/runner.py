@@ -1,4 +1,4 @@
-"""Run what is not yet done, on all cores, and keep each piece as soon as it is finished."""
+"""Runs the experiments of a plan that are not in the cache, on all cores, and keeps each result when it is finished."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from lightproof.core.cluster import GOES_ON, Cluster, executor_for
 from lightproof.core.executors import Executor, Task
 from lightproof.core.progress import Progress, silent
 from lightproof.datasets.face_set import FaceSet
-from lightproof.datasets.protocols import Protocol, Split
+from lightproof.datasets.protocols import Split
 from lightproof.errors import BadCluster
 from lightproof.experiments import cache, measure
 from lightproof.experiments.cache import Cache
-from lightproof.experiments.measure import Outcome, take_pictures
+from lightproof.experiments.measure import Measurement, take_pictures
 from lightproof.experiments.methods import Method
 from lightproof.experiments.plan import Experiment
 from lightproof.types import Array, Floats
@@ -26,11 +26,11 @@ _Work = tuple[int, Method, Floats, Array, Sequence[Split], Array]
 
 @dataclass(frozen=True)
 class Result:
-    """An experiment and what came of it."""
+    """An experiment, its galleries and probes, and the answers."""
 
     experiment: Experiment
     splits: Sequence[Split]
-    outcome: Outcome
+    measurement: Measurement
 
 
 def run_all(
@@ -41,20 +41,20 @@ def run_all(
     progress: Progress = silent,
     cluster: str | Cluster | None = None,
 ) -> list[Result]:
-    """Run a plan; what the cache has is not run again.
+    """Run the experiments of a plan that are not in the cache.
 
     Parameters
     ----------
     plan : sequence of Experiment
     faces : FaceSet
     kept : Cache
-        Gets every piece as soon as it is finished: after an interrupt the same call goes on where this one stopped.
+        Keeps every measurement when it is finished: after an interrupt the same call goes on where this one stopped.
     jobs : int
         Processes; -1 is one for each core.
     progress : callable
         Shows how far it is.
     cluster : str or Cluster, optional
-        The scheduler whose workers do it; they are sent the photos.
+        The scheduler whose workers run the experiments; they receive the photos.
 
     Returns
     -------
@@ -63,29 +63,25 @@ def run_all(
     """
     data = cache.digest_of_faces(faces)
     splits = _split_all(plan, faces)
-    facts = [facts_of(experiment, data, own) for experiment, own in zip(plan, splits, strict=True)]
-    found = [kept.find(own, partial(Outcome.of, splits=asked)) for own, asked in zip(facts, splits, strict=True)]
-    # In order of what the photos are made into, so that each kind is made once.
-    missing = sorted((i for i, outcome in enumerate(found) if outcome is None), key=lambda i: _kind_of_picture(plan[i]))
-    # Where nothing is missing, nobody is needed.
+    facts = [facts_of(e, data, s) for e, s in zip(plan, splits, strict=True)]
+    done = [kept.find(f, partial(Measurement.of, splits=s)) for f, s in zip(facts, splits, strict=True)]
+    # Sorted by the kind of pictures, so that each kind is made once.
+    missing = sorted((i for i, measurement in enumerate(done) if measurement is None), key=lambda i: _kind(plan[i]))
     with executor_for("run_all", jobs, cluster if missing else None) as executor:
         pictures = _Pictures(faces, executor)
         work = ((i, plan[i].method, pictures.of(plan[i]), faces.labels, splits[i], faces.found) for i in missing)
-        task = Task(do=_piece, parts=lambda piece: [piece], lost=_lost)
-        for i, outcome in progress(executor.map(task, work, len(missing), ordered=False), len(missing)):
-            kept.keep(facts[i], outcome.plain())
-            found[i] = outcome
-    return [Result(e, s, o) for e, s, o in zip(plan, splits, found, strict=True) if o is not None]
+        task = Task(do=_measure, parts=lambda piece: [piece], lost=_lost)
+        for i, measurement in progress(executor.map(task, work, len(missing), ordered=False), len(missing)):
+            kept.keep(facts[i], measurement.plain())
+            done[i] = measurement
+    return [Result(e, s, m) for e, s, m in zip(plan, splits, done, strict=True) if m is not None]
 
 
 def _split_all(plan: Sequence[Experiment], faces: FaceSet) -> list[list[Split]]:
-    """Split the faces for every experiment; those that share a protocol share its split."""
-    made: dict[Protocol, Split] = {}
-    for experiment in plan:
-        for protocol in experiment.protocols:
-            if protocol not in made:
-                made[protocol] = protocol.split(faces)
-    return [[made[protocol] for protocol in experiment.protocols] for experiment in plan]
+    """Split the faces for every experiment; experiments that share a protocol share its split."""
+    protocols = dict.fromkeys(protocol for experiment in plan for protocol in experiment.protocols)
+    splits = {protocol: protocol.split(faces) for protocol in protocols}
+    return [[splits[protocol] for protocol in experiment.protocols] for experiment in plan]
 
 
 def facts_of(experiment: Experiment, data: str, splits: Sequence[Split]) -> dict[str, Any]:
@@ -100,7 +96,7 @@ def facts_of(experiment: Experiment, data: str, splits: Sequence[Split]) -> dict
         "settings": dict(method.settings),
         "size": list(method.size),
         "smoothing": method.smoothing,
-        "frame": experiment.frame,
+        "frame": experiment.crop,
         "alignment": experiment.alignment,
         "data": data,
         "splits": cache.digest_of_splits(splits),
@@ -108,7 +104,7 @@ def facts_of(experiment: Experiment, data: str, splits: Sequence[Split]) -> dict
 
 
 class _Pictures:
-    """The photos of a set as some method looks at them; made when first asked for, and kept till another kind is."""
+    """The photos of a set as the methods see them; only the kind that was used last is kept."""
 
     def __init__(self, faces: FaceSet, executor: Executor) -> None:
         self._executor, self._images = executor, executor.scatter(_itself, faces.images)
@@ -116,9 +112,9 @@ class _Pictures:
         self._made: Floats | None = None
 
     def of(self, experiment: Experiment) -> Floats:
-        wanted = _kind_of_picture(experiment)
-        if self._made is None or self._kind != wanted:
-            self._kind, self._made = wanted, self._executor.scatter(take_pictures, self._images, *wanted)
+        kind = _kind(experiment)
+        if self._made is None or self._kind != kind:
+            self._kind, self._made = kind, self._executor.scatter(take_pictures, self._images, *kind)
         return self._made
 
 
@@ -126,15 +122,15 @@ def _itself(images: Array) -> Array:
     return images
 
 
-def _kind_of_picture(experiment: Experiment) -> tuple[tuple[int, int], str, str, str]:
-    return experiment.method.size, experiment.method.smoothing, experiment.frame, experiment.alignment
+def _kind(experiment: Experiment) -> tuple[tuple[int, int], str, str, str]:
+    return experiment.method.size, experiment.method.smoothing, experiment.crop, experiment.alignment
 
 
-def _piece(work: _Work) -> tuple[int, Outcome]:
+def _measure(work: _Work) -> tuple[int, Measurement]:
     i, method, pictures, labels, splits, found = work
     estimator = measure.build(method.build, method.settings, pictures)
     return i, measure.measure(estimator, pictures, labels, splits, found)
 
 
-def _lost(work: _Work, deaths: int) -> tuple[int, Outcome]:
+def _lost(work: _Work, deaths: int) -> tuple[int, Measurement]:
     raise BadCluster("The workers", f"able to run {work[1].name!r}", f"{deaths} that died over it; {GOES_ON}")

@@ -96,7 +96,7 @@ def test_the_figures_of_experiments_are_those_of_one_machine_and_kept_alike(expe
     alone = run_all(plan, faces, Cache(tmp_path / "alone"))
     many = run_all(plan, faces, Cache(tmp_path / "many"), -1, cluster=address)
     figures = [
-        [[{k: v.tolist() for k, v in by.items()} for by in one.outcome.hits] for one in results]
+        [[{k: v.tolist() for k, v in by.items()} for by in one.measurement.hits] for one in results]
         for results in (alone, many)
     ]
     assert len(plan) > 2

@@ -1,12 +1,17 @@
-"""The published figures, as data.
+"""The published figures, and what could explain ours where they differ.
 
-From "Local Sliced-Wasserstein Feature Sets for Illumination-invariant Face Recognition" (Zhuang et al.): rank-1
-accuracy in percent. Methods go by the names of :mod:`lightproof.experiments.methods`.
+The figures are from "Local Sliced-Wasserstein Feature Sets for Illumination-invariant Face Recognition" (Zhuang et
+al.): rank-1 accuracy in percent. Methods go by the names of :mod:`lightproof.experiments.methods`.
+
+The changes were looked for with the test photos in view. They explain what others published; they are not settings to
+use, and no default here follows from them.
 """
 
 from __future__ import annotations
 
-from typing import Final
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Final
 
 # fmt: off
 PUBLISHED: Final[dict[tuple[str, str], dict[str, tuple[float, ...]]]] = {
@@ -92,6 +97,82 @@ CAS_PEAL_ENLARGED: Final[dict[int, float]] = {0: 49.7, 1: 70.17, 2: 82.51}
 """Discussion: accuracy in test subset 3 when the photos of that many other subsets are enrolled too."""
 
 
-def published(dataset: str, test: str, method: str) -> dict[int, float]:
+def published_figures(dataset: str, test: str, method: str) -> dict[int, float]:
     """Return the published figures of a method by subset; none where the paper has none."""
     return dict(enumerate(PUBLISHED.get((dataset, test), {}).get(method, ()), start=1))
+
+
+FAR: Final = 5.0
+"""Points from the published figure from which on a row is explained."""
+
+SVM_METHODS: Final = ("weberface", "mslde", "gradientface", "log-dct", "hog", "log-hog")
+
+
+@dataclass(frozen=True)
+class MethodChange:
+    """One change to a method, run in full.
+
+    Attributes
+    ----------
+    method : str
+        Short name of the method.
+    title : str
+        What is changed.
+    change : mapping
+        Keywords of :meth:`lightproof.experiments.methods.Method.changed`.
+    own_lights : bool
+        Whether it is run with everybody enrolled in a light of their own, which concerns Test 2 only.
+    """
+
+    method: str
+    title: str
+    change: Mapping[str, Any] = field(default_factory=dict)
+    own_lights: bool = False
+
+
+def _for_all() -> Iterator[MethodChange]:
+    for method in SVM_METHODS:
+        yield MethodChange(method, "8-bit smoothing", {"smoothing": "8-bit"})
+        yield MethodChange(method, "128 x 128 pixels", {"size": (128, 128)})
+        yield MethodChange(method, "one against the rest", {"strategy": "ovr"})
+
+
+def _with_own_lights(method: str, title: str, change: Mapping[str, Any]) -> Iterator[MethodChange]:
+    yield MethodChange(method, title, change)
+    yield MethodChange(method, f"{title}, own lights", change, own_lights=True)
+
+
+METHOD_CHANGES: Final[tuple[MethodChange, ...]] = (
+    *_for_all(),
+    *_with_own_lights("weberface", "alpha 9, 8-bit smoothing", {"alpha": 9, "smoothing": "8-bit"}),
+    *_with_own_lights("mslde", "20 scales, 8-bit smoothing", {"scales": 20, "smoothing": "8-bit"}),
+    *_with_own_lights("gradientface", "angles as numbers", {"encoding": "angle"}),
+    *_with_own_lights("log-dct", "stretched to 0..255", {"rescale": "after"}),
+    MethodChange("log-dct", "10 coefficients dropped", {"discard": 10}),
+    *_with_own_lights("hog", "blocks of 2 x 2 cells, 8-bit smoothing", {"block": 2, "smoothing": "8-bit"}),
+    *_with_own_lights("log-hog", "blocks of 2 x 2 cells, 8-bit smoothing", {"block": 2, "smoothing": "8-bit"}),
+)
+
+_LONGER = (
+    "A guess, not tested: the paper trained longer, or on larger pictures; its number of iterations, its batch and the "
+    "size of its pictures are not known."
+)
+
+_SLOW = (
+    "A guess, not tested: without batch normalization this network learns slowly at this rate; the paper's number of "
+    "iterations is not known."
+)
+
+GUESSES: Final[dict[str, str]] = {
+    "weberface": "A guess, not tested: another kernel or neighborhood than the reference implementation's.",
+    "mslde": "A guess, not tested: the weights of the scales, which were never published.",
+    "gradientface": "A guess, not tested: another width of the Gaussian, or the angle measured in another way.",
+    "log-dct": "A guess, not tested: another number of coefficients together with the stretching.",
+    "hog": "A guess, not tested: other cells and blocks, or another implementation of HoG.",
+    "log-hog": "A guess, not tested: other cells and blocks, or another implementation of HoG.",
+    "rcdt": "A guess, not tested: another photo was drawn.",
+    "log-rcdt": "A guess, not tested: another photo was drawn.",
+    **dict.fromkeys(("vgg16", "vgg16-relit"), _SLOW),
+    **dict.fromkeys(("resnet50", "resnet50-relit", "densenet121", "densenet121-relit"), _LONGER),
+}
+"""What remains, by method."""

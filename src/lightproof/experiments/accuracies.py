@@ -1,4 +1,4 @@
-"""Results as figures: one row each, with its interval and the published figure beside it."""
+"""Results as accuracies: one row each, with its interval and the published figure beside it."""
 
 from __future__ import annotations
 
@@ -9,19 +9,20 @@ from typing import Any
 import numpy as np
 
 from lightproof.experiments.measure import BY_HAND
+from lightproof.experiments.methods import METHODS
 from lightproof.experiments.runner import Result
 from lightproof.metrics import wilson_interval
 from lightproof.types import Array
 
 
 @dataclass(frozen=True)
-class Row:
-    """One figure. The names of the fields are the keys of the JSON file and stay as they are.
+class AccuracyRow:
+    """One accuracy. The names of the fields are the keys of the JSON file and stay as they are.
 
     ``accuracy``, ``std``, ``low``, ``high`` and ``published`` are percent; ``std`` is over the galleries of a mean,
     else None; ``low`` and ``high`` are Wilson's 95 % interval for ``n`` probes; ``seconds`` is the time to fit and to
-    name them, all galleries together; ``chosen`` says what validation chose; ``alignment`` is how the crops lie, by
-    hand where a file does not say; ``detector`` is what found the faces, "" where nothing was looked for.
+    identify them, all galleries together; ``frame`` is the part of the pictures that the method sees; ``chosen`` is
+    the choice of the validation; ``alignment`` and ``detector`` are as in an Experiment (old files lack them).
     """
 
     dataset: str
@@ -53,21 +54,26 @@ class Row:
         """Points above the published figure."""
         return None if self.published is None else self.accuracy - self.published
 
+    @property
+    def variant(self) -> str:
+        """What differs from the method of that name, in words; files hold it as the end of ``method`` alone."""
+        return self.method.removeprefix(METHODS[self.name].title).removeprefix(", ")
 
-def rows_of(result: Result) -> Iterator[Row]:
+
+def rows_of(result: Result) -> Iterator[AccuracyRow]:
     """Turn a result into rows: one for each subset, and one for all of them together."""
-    experiment, outcome = result.experiment, result.outcome
-    judged: dict[int | str, list[Array]] = {s: [hits[s] for hits in outcome.hits] for s in outcome.hits[0]}
-    if len(judged) > 1:
-        judged["all"] = [np.concatenate(list(hits.values())) for hits in outcome.hits]
-    for subset, galleries in judged.items():
+    experiment, measurement = result.experiment, result.measurement
+    by_subset: dict[int | str, list[Array]] = {s: [hits[s] for hits in measurement.hits] for s in measurement.hits[0]}
+    if len(by_subset) > 1:
+        by_subset["all"] = [np.concatenate(list(hits.values())) for hits in measurement.hits]
+    for subset, galleries in by_subset.items():
         n = len(galleries[0])
         if n == 0:
             continue
         shares = [float(hits.mean()) for hits in galleries]
         low, high = wilson_interval(n * float(np.mean(shares)), n)
-        naming = outcome.seconds[subset] if isinstance(subset, int) else sum(outcome.seconds.values())
-        yield Row(
+        seconds = measurement.seconds[subset] if isinstance(subset, int) else sum(measurement.seconds.values())
+        yield AccuracyRow(
             dataset=experiment.dataset,
             test=experiment.test,
             subset=subset,
@@ -78,52 +84,41 @@ def rows_of(result: Result) -> Iterator[Row]:
             std=100 * float(np.std(shares, ddof=1)) if len(shares) > 1 else None,
             n=n,
             published=experiment.published.get(subset) if isinstance(subset, int) else None,
-            seconds=outcome.fit_seconds + naming,
+            seconds=measurement.fit_seconds + seconds,
             name=experiment.method.name,
             table=experiment.table,
-            frame=experiment.frame,
+            frame=experiment.crop,
             low=100 * low,
             high=100 * high,
-            chosen=" | ".join(dict.fromkeys(filter(None, outcome.chosen))),
+            chosen=" | ".join(dict.fromkeys(filter(None, measurement.chosen))),
             alignment=experiment.alignment,
             detector=experiment.detector,
         )
 
 
 def hits_by_photo(result: Result, n: int) -> Array:
-    """Lay out the answers by photo: True where a gallery named it correctly, False also where it was not asked.
-
-    Parameters
-    ----------
-    result : Result
-    n : int
-        Photos in the set.
-
-    Returns
-    -------
-    ndarray of shape (galleries, n), bool
-    """
-    out = np.zeros((len(result.splits), n), bool)
-    for line, split, hits in zip(out, result.splits, result.outcome.hits, strict=True):
+    """Whether each gallery named each of ``n`` photos correctly, shape (galleries, n); False if it was no probe."""
+    right = np.zeros((len(result.splits), n), bool)
+    for line, split, hits in zip(right, result.splits, result.measurement.hits, strict=True):
         for subset, probes in split.probes.items():
             line[probes] = hits[subset]
-    return out
+    return right
 
 
 @dataclass(frozen=True)
-class Line:
+class ExperimentRows:
     """The rows of one experiment, by subset."""
 
-    by_subset: dict[int | str, Row]
+    by_subset: dict[int | str, AccuracyRow]
 
     @property
-    def whole(self) -> Row:
-        """The figure for all subsets together; the only one if there is one subset."""
+    def whole(self) -> AccuracyRow:
+        """The row for all subsets together; the only one if there is one subset."""
         return list(self.by_subset.values())[-1]
 
     @property
-    def subsets(self) -> list[Row]:
-        """The figures of the single subsets."""
+    def subsets(self) -> list[AccuracyRow]:
+        """The rows of the single subsets."""
         return [row for subset, row in self.by_subset.items() if subset != "all"]
 
     @property
@@ -133,10 +128,10 @@ class Line:
         return max(apart) if apart else None
 
 
-def lines_of(rows: Iterable[Row]) -> list[Line]:
+def lines_of(rows: Iterable[AccuracyRow]) -> list[ExperimentRows]:
     """Put the rows of each experiment together."""
-    found: dict[tuple[str, ...], dict[int | str, Row]] = {}
+    by_experiment: dict[tuple[str, ...], dict[int | str, AccuracyRow]] = {}
     for row in rows:
         key = (row.dataset, row.table, row.test, row.method, row.preset, row.gallery, row.frame, row.alignment)
-        found.setdefault(key, {})[row.subset] = row
-    return [Line(by_subset) for by_subset in found.values()]
+        by_experiment.setdefault(key, {})[row.subset] = row
+    return [ExperimentRows(by_subset) for by_subset in by_experiment.values()]
