@@ -28,18 +28,29 @@ settings.register_profile("quick", settings.get_profile("full"), max_examples=20
 settings.load_profile("quick")
 
 
+# Fixtures that start something or read real data: what they cost decides which of `make check`, `make test` and
+# `make test-long` runs a test.
+COSTS = {"yale_data": "data", "postgres_server": "slow", "postgres_place": "slow"}
+
 LONGEST = (
-    "web/test_faults.py",
+    "service/test_faults.py",
+    "gallery/test_together.py",
     "experiments/test_yale_figures.py",
-    "test_cli.py",
-    "web/test_bad_uploads.py",
-    "experiments/test_open_set.py",
-    "web/test_contract.py",
+    "service/test_bad_uploads.py",
+    "cli/test_hostile.py",
+    "service/test_contract.py",
+    "cli/test_commands.py",
 )
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Begin with the files that take minutes: begun last, they would leave all other processes without work."""
+    """Mark tests by what they start, and begin with the files that take minutes.
+
+    Begun last, they would leave all other processes without work.
+    """
+    for item in items:
+        for fixture in set(getattr(item, "fixturenames", ())) & COSTS.keys():
+            item.add_marker(COSTS[fixture])
     long = {Path(__file__).parent / name for name in LONGEST}
     items.sort(key=lambda item: item.path not in long)
 
@@ -144,7 +155,7 @@ def postgres_place(postgres_server: server.Server) -> Iterator[str]:
         yield url
 
 
-@pytest.fixture(params=["sqlite", "postgres"])
+@pytest.fixture(params=["sqlite", pytest.param("postgres", marks=pytest.mark.slow)])
 def store_place(request: pytest.FixtureRequest, tmp_path: Path) -> str:
     """A place for a new gallery, on each database."""
     if request.param == "sqlite":

@@ -17,6 +17,8 @@ from lightproof.gallery import crowd_name, make_gallery
 from lightproof.imaging.detection.detector import LOOKS
 from lightproof.matching.matcher import Matcher, preset_settings
 
+pytestmark = pytest.mark.long
+
 
 def test_the_benchmark_measures_what_it_says():
     figures = measure(Faces(n_people=3, n_probes=4), turns=1)

@@ -16,6 +16,8 @@ from lightproof.gallery import enrollment
 from tests.cli.conftest import complaints, people_in, state
 from tests.hostile import write_hostile_files
 
+pytestmark = pytest.mark.long
+
 PHOTO = "photo.png"
 
 OF_A_PHOTO: dict[str, Callable[[Path], list[object]]] = {

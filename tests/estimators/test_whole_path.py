@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import json
 
+import pytest
 from typer.testing import CliRunner
 
 from lightproof.cli import app
 from lightproof.datasets import cas_peal
 from tests.datasets.test_ar import warped_people
 from tests.datasets.test_cas_peal import Tree
+
+pytestmark = pytest.mark.long
 
 
 def reproduce(tmp_path, table, data, methods):

@@ -19,6 +19,8 @@ from lightproof.gallery import Gallery
 from tests.conftest import ROOT
 from tests.gallery.people import NAMES, answers, enroll, face, new, rendered
 
+pytestmark = pytest.mark.long
+
 
 def test_threads_of_one_gallery_enroll_and_ask_at_once(store_place, tmp_path):
     rendered()

@@ -14,6 +14,8 @@ from lightproof.service.problems import KINDS
 from tests.service.bad_uploads import bad_uploads
 from tests.service.running import Running
 
+pytestmark = pytest.mark.long
+
 COUNT = 10_000
 CLIENTS = 3
 WARM = 5_000

@@ -14,6 +14,8 @@ import pytest
 from lightproof.service.problems import KINDS
 from tests.service.running import Running
 
+pytestmark = pytest.mark.long
+
 LEAST = 2000
 """Requests that are made, at least."""
 

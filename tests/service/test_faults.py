@@ -25,6 +25,8 @@ from tests.service.conftest import png
 from tests.service.here import files
 from tests.service.running import Running, wait_until
 
+pytestmark = pytest.mark.long
+
 TOGETHER = 184
 """Kills of a service that does its work in one process."""
 WORKERS = 12

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import pytest
+
 from benchmarks import bulk, cluster
 from lightproof.datasets import make_relit_faces
+
+pytestmark = pytest.mark.long
 
 
 def test_every_photo_is_there_though_a_worker_was_killed(tmp_path):

@@ -18,6 +18,8 @@ from lightproof.experiments.runner import run_all
 from lightproof.gallery import Gallery
 from tests.cli.conftest import call, command, types  # noqa: F401
 
+pytestmark = pytest.mark.long
+
 
 def test_a_folder_is_enrolled_and_followed_by_workers(call, address, album, tmp_path):  # noqa: F811
     place = str(tmp_path / "people.gallery")

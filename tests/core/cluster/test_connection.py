@@ -15,6 +15,8 @@ from lightproof.core.executors import ProcessExecutor, Task
 from lightproof.errors import BadCluster, BadParameter, MissingExtra
 from tests.core.cluster.conftest import started
 
+pytestmark = pytest.mark.long
+
 
 def doubled(piece):
     return [2 * number for number in piece]

@@ -16,6 +16,8 @@ from lightproof.gallery.folders import commit, diff
 from tests.core.cluster.conftest import DEATHS, started
 from tests.gallery.people import new, state
 
+pytestmark = pytest.mark.long
+
 
 @pytest.fixture
 def small_pieces(monkeypatch):

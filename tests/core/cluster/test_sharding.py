@@ -18,6 +18,8 @@ from lightproof.matching import hamming_index
 from tests.cli.conftest import call, command, types  # noqa: F401
 from tests.core.cluster.conftest import DEATHS, put
 
+pytestmark = pytest.mark.long
+
 COUNT = 240
 ASKED = np.arange(0, COUNT, 12)
 

@@ -14,6 +14,8 @@ from lightproof.errors import GalleryBusy
 from lightproof.gallery.store import NewPhoto, Store
 from tests.gallery.store.writer import PROCESSES, enroll_many, enroll_many_elsewhere, write_until_killed
 
+pytestmark = pytest.mark.long
+
 
 def photos(name: str, count: int = 2) -> list[NewPhoto]:
     return [NewPhoto(f"{name}:{k}", "p", name.encode() * 100) for k in range(count)]

@@ -13,6 +13,8 @@ from tests.scenes import compose, seat
 from tests.service.browser.seeing import expect, launched
 from tests.service.running import Running
 
+pytestmark = pytest.mark.long
+
 AZIMUTH = 60.0
 NAME = "door.test"
 """A name that stands for another machine, and leads here."""

@@ -9,6 +9,8 @@ import pytest
 
 from tests.service.browser.seeing import ask_about, enroll_face, expect, faults_of, overhang
 
+pytestmark = pytest.mark.long
+
 LONG = "Dr. Maximiliane-Wilhelmina Freifrau von und zu Hohenlohe-Schillingsfürst-Waldenburg " + 40 * "W"
 
 

@@ -9,6 +9,8 @@ import pytest
 from tests.service.browser.seeing import ask_about, expect
 from tests.service.running import Running
 
+pytestmark = pytest.mark.long
+
 TOKEN = "a-token-that-nobody-guesses"
 
 

@@ -14,6 +14,8 @@ from PIL import Image
 from lightproof.cli.watch import Votes
 from tests.service.browser.seeing import ask_about, enroll_face, expect, tick_cropped
 
+pytestmark = pytest.mark.long
+
 HOSTILE = "<img src=x onerror=\"document.title='broken into'\">"
 
 # Patches in the colors of the map: a face is grey, so a difference of the channels is the map's.
