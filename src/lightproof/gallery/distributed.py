@@ -1,20 +1,19 @@
-"""Who is on many photos, told by many machines: each has a part of the codes, and keeps it.
+"""Identify many photos on many machines, each of which keeps a shard of the gallery's codes.
 
-Workers read the photos and find the faces; every part of the codes is asked for its nearest people, and a worker
-compares each face with those who are nearest of all. A part that is lost with its worker is read again by another
-one. Since only the order of whole numbers decides who is compared, the answers are those of one machine, to the last
-bit.
+Workers read the photos and find the faces; every shard finds its nearest people, and a worker compares each face with
+the nearest of all shards. If a worker is lost, another one reads its shard again. Since only the order of whole numbers
+decides who is compared, the answers are those of one machine, to the last bit.
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from functools import lru_cache, partial
 from itertools import pairwise
 from os import PathLike
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple, TypeVar
 
 import numpy as np
 
@@ -44,14 +43,15 @@ from lightproof.matching.light_penalty import mutual_agreement
 from lightproof.matching.templates import N_REFERENCE_PEOPLE, TemplateSet
 from lightproof.types import Array, Ints, is_whole
 
-TOGETHER: Final = 16
-"""Photos that a worker looks at in one go."""
+T = TypeVar("T")
 
-IN_A_ROUND: Final = 32
-"""Such pieces that are looked up in the parts of the codes together."""
+PHOTOS_PER_BATCH: Final = 16
+
+BATCHES_PER_ROUND: Final = 32
+"""Batches that the shards search for together."""
 
 
-class Asking(NamedTuple):
+class SearchJob(NamedTuple):
     """What is the same for all photos.
 
     Attributes
@@ -64,7 +64,7 @@ class Asking(NamedTuple):
     top : int
     far : float
     n_people : int
-        How many there are, where they are so many that not everybody is compared with; else 0.
+        Number of people in a large gallery, where a face is not compared with everybody; else 0.
     """
 
     place: str
@@ -74,8 +74,13 @@ class Asking(NamedTuple):
     far: float
     n_people: int = 0
 
+    def check_revision(self, view: View) -> None:
+        """Refuse a gallery that somebody has changed."""
+        if view.revision() != self.revision:
+            raise BadGallery(view.place, "a change while photos were asked about; ask again")
 
-class Seen(NamedTuple):
+
+class Probe(NamedTuple):
     """A face and its codes, (moves, words), or why there is none."""
 
     face: Face | None
@@ -84,7 +89,7 @@ class Seen(NamedTuple):
 
 
 class Answered(NamedTuple):
-    """What came of a photo: an answer, or why it was refused."""
+    """The answer about a photo, or why it was refused."""
 
     photo: str
     answer: Answer | None
@@ -100,7 +105,7 @@ def identify_files(
     top: int = 5,
     far: float | None = None,
 ) -> Iterator[Answered]:
-    """Tell who is on each of many photos, or that it is a stranger, on the workers of a cluster.
+    """Identify the person on each of many photos, or a stranger, on the workers of a cluster.
 
     Parameters
     ----------
@@ -114,214 +119,191 @@ def identify_files(
     cropped : bool
         Whether the files are faces already.
     top : int
-        How many candidates to name at most.
+        Number of candidates to name at most.
     far : float, optional
         Share of strangers that may be accepted; that of the gallery by default.
 
     Yields
     ------
     Answered
-        One for each photo, in their order; what cannot be read is told and skipped.
+        One for each photo, in their order; with a reason instead of an answer for a file that cannot be read.
     """
     if not is_whole(top, 1):
         raise BadParameter("identify", "top", "a whole number of at least 1", top)
     where = str(place) if "://" in str(place) else os.path.abspath(place)
     with Gallery.open(where, create=False) as gallery:
         rate = far_asked("identify", far, gallery.calibration())
-        asking = Asking(where, replace(gallery.config, cropped=cropped), gallery.store.revision(), top, rate)
+        job = SearchJob(where, replace(gallery.config, cropped=cropped), gallery.store.revision(), top, rate)
+    files = [os.path.abspath(photo) for photo in photos]
     with executor_for("identify", -1, cluster) as executor:
         assert isinstance(executor, Cluster)
-        yield from identify_on(executor, asking, [os.path.abspath(photo) for photo in photos], executor.n_threads)
+        shards, job = _shards(executor, job)
+        task = Task(
+            do=partial(read_probes, job=job),
+            parts=lambda photos: [[photo] for photo in photos],
+            lost=lambda photos, deaths: [Probe(None, None, str(killing(in_one_line(each), deaths))) for each in photos],
+        )
+        for start in range(0, len(files), PHOTOS_PER_BATCH * BATCHES_PER_ROUND):
+            some = files[start : start + PHOTOS_PER_BATCH * BATCHES_PER_ROUND]
+            batches = _batches(some)
+            probes = [probe for batch in executor.map(task, batches, len(batches)) for probe in batch]
+            yield from _answers(executor, job, shards, some, probes)
 
 
-def identify_on(cluster: Cluster, asking: Asking, photos: Sequence[str], n_shards: int) -> Iterator[Answered]:
-    """Tell who is on each photo, in their order.
-
-    Parameters
-    ----------
-    cluster : Cluster
-        Connected.
-    asking : Asking
-    photos : sequence of str
-        Files that every worker sees under this path.
-    n_shards : int
-        Parts that the codes are cut into, if there are many people.
-    """
-    pieces = [list(photos[start : start + TOGETHER]) for start in range(0, len(photos), TOGETHER)]
-    shards, asking = _shards(cluster, asking, n_shards)
-    for start in range(0, len(pieces), IN_A_ROUND):
-        some = pieces[start : start + IN_A_ROUND]
-        seen = [one for piece in cluster.map(_looking(asking), some, len(some)) for one in piece]
-        yield from _answered(cluster, asking, shards, seen, photos[start * TOGETHER :])
-
-
-def _shards(cluster: Cluster, asking: Asking, n_shards: int) -> tuple[list[Any], Asking]:
-    """Have the codes read in parts, which stay where they are; small galleries need none."""
-    with Store.open(asking.place, create=False) as store, store.reading() as view:
-        _check_revision(view, asking)
+def _shards(cluster: Cluster, job: SearchJob) -> tuple[list[Any], SearchJob]:
+    """Let the workers read the codes in shards, one for each thread, and keep them; a small gallery needs none."""
+    with Store.open(job.place, create=False) as store, store.reading() as view:
+        job.check_revision(view)
         if not view.is_larger(shortlist.SMALL):
-            return [], asking
-        edges = np.linspace(1, view.last_number() + 1, n_shards + 1).astype(int).tolist()
-    numbers = [range(a, b) for a, b in pairwise(edges)]
-    shards = [cluster.scatter(read_shard, asking, part) for part in numbers]
-    n_people = sum(_of_each(cluster, shards, _count_people))
-    return shards, asking._replace(n_people=n_people)
+            return [], job
+        edges = np.linspace(1, view.last_number() + 1, cluster.n_threads + 1).astype(int).tolist()
+    shards = [cluster.scatter(read_shard, job, range(start, end)) for start, end in pairwise(edges)]
+    return shards, job._replace(n_people=sum(_on_shards(cluster, shards, count_people)))
 
 
-def _answered(
-    cluster: Cluster, asking: Asking, shards: Sequence[Any], seen: Sequence[Seen], photos: Sequence[str]
+def _answers(
+    cluster: Cluster, job: SearchJob, shards: Sequence[Any], photos: Sequence[str], probes: Sequence[Probe]
 ) -> Iterator[Answered]:
-    good = [i for i, one in enumerate(seen) if one.face is not None]
-    near = _nearest(cluster, shards, [seen[i].codes for i in good]) if asking.n_people else [None] * len(good)
-    work = [
-        [(seen[i].face, people) for i, people in zip(good[start : start + TOGETHER], near[start:], strict=False)]
-        for start in range(0, len(good), TOGETHER)
-    ]
-    task = _plain(partial(compare, asking=asking))
-    told = (one for piece in cluster.map(task, work, len(work)) for one in piece)
-    for photo, one in zip(photos, seen, strict=False):
-        yield Answered(photo, next(told) if one.face is not None else None, one.problem)
+    good = [probe for probe in probes if probe.face is not None]
+    near = _nearest(cluster, shards, [probe.codes for probe in good]) if job.n_people else [None] * len(good)
+    batches = _batches([(probe.face, people) for probe, people in zip(good, near, strict=True)])
+    compared = cluster.map(_on_shard(partial(compare, job=job)), batches, len(batches))
+    answers = (answered for batch in compared for answered in batch)
+    for photo, probe in zip(photos, probes, strict=True):
+        yield Answered(photo, next(answers) if probe.face is not None else None, probe.problem)
+
+
+def _batches(things: Sequence[T]) -> list[list[T]]:
+    return [list(things[start : start + PHOTOS_PER_BATCH]) for start in range(0, len(things), PHOTOS_PER_BATCH)]
 
 
 def _nearest(cluster: Cluster, shards: Sequence[Any], codes: Sequence[Array | None]) -> list[Ints]:
-    """Find the people nearest to each photo in all parts together."""
-    asked = np.stack([code for code in codes if code is not None]) if codes else np.zeros((0, 1, 1), np.uint64)
-    if not len(asked):
+    """Find the people nearest to each probe in all shards together."""
+    probes = np.stack([code for code in codes if code is not None]) if codes else np.zeros((0, 1, 1), np.uint64)
+    if not len(probes):
         return []
-    counts = sum(_of_each(cluster, shards, coarse_scan, asked[:, 0]))
-    glances = [scan_limit(each) for each in counts]
+    counts = sum(_on_shards(cluster, shards, coarse_scan, probes[:, 0]))
+    scan_limits = [scan_limit(each) for each in counts]
     n_codes = int(counts[0].sum())
-    counts = sum(_of_each(cluster, shards, prefilter, asked[:, 0], glances))
-    looks = [prefilter_limit(each, n_codes) for each in counts]
-    found = _of_each(cluster, shards, rerank, asked, glances, looks)
-    return [nearest(merged(each), MAX_CANDIDATES).people for each in zip(*found, strict=True)]
+    counts = sum(_on_shards(cluster, shards, prefilter, probes[:, 0], scan_limits))
+    limits = [prefilter_limit(each, n_codes) for each in counts]
+    neighbors = _on_shards(cluster, shards, rerank, probes, scan_limits, limits)
+    return [nearest(merged(each), MAX_CANDIDATES).people for each in zip(*neighbors, strict=True)]
 
 
-def _of_each(cluster: Cluster, shards: Sequence[Any], do: Any, *given: Any) -> list[Any]:
-    """Let the workers do something with each part of the codes."""
-    return list(cluster.map(_plain(do), [(shard, *given) for shard in shards], len(shards)))
+def _on_shards(cluster: Cluster, shards: Sequence[Any], do: Callable[..., Any], *arguments: Any) -> list[Any]:
+    """Let the workers do something with each shard of the codes."""
+    return list(cluster.map(_on_shard(do), [(shard, *arguments) for shard in shards], len(shards)))
 
 
-def _plain(do: Any) -> Task[Any, Any]:
-    """Work in which no photo is read: who dies over it has another reason."""
+def _on_shard(do: Callable[[Any], Any]) -> Task[Any, Any]:
+    """Make a task that reads no photo: no photo is to blame if workers die."""
 
     def lost(piece: Any, deaths: int) -> Any:
         raise BadCluster("The workers", "able to hold their part of the gallery", f"{deaths} that died over it")
 
-    return Task(do=do, parts=lambda piece: [piece], lost=lost)
-
-
-def _looking(asking: Asking) -> Task[list[str], list[Seen]]:
-    return Task(
-        do=partial(look, asking=asking),
-        parts=lambda photos: [[photo] for photo in photos],
-        lost=lambda photos, deaths: [Seen(None, None, str(killing(in_one_line(photo), deaths))) for photo in photos],
-    )
+    return Task(do, lost=lost)
 
 
 # ------------------------------------------------------------------------------------------------------ on a worker
 
 
-def look(photos: Sequence[str], asking: Asking) -> list[Seen]:
+def read_probes(photos: Sequence[str], job: SearchJob) -> list[Probe]:
     """Find the face on each photo, and make its codes."""
-    seen = []
+    probes = []
     for photo in photos:
         try:
             contents, where = contents_of(photo, None)
-            face = taken(contents, where, asking.config.cropped)
-            seen.append(Seen(face, _codes_of(face, asking)))
+            face = taken(contents, where, job.config.cropped)
+            probes.append(Probe(face, _codes_of(face, job)))
         except UserError as mistake:
-            seen.append(Seen(None, None, str(mistake)))
-    return seen
+            probes.append(Probe(None, None, str(mistake)))
+    return probes
 
 
-def _codes_of(face: Face, asking: Asking) -> Array | None:
-    if not asking.n_people:
+def _codes_of(face: Face, job: SearchJob) -> Array | None:
+    if not job.n_people:
         return None
-    matcher = asking.config.matcher
-    asked = matcher.probes([face.image])
-    return np.asarray(matcher.encoder.encode_probes(asked.vectors, asked.n_warps)[0])
+    matcher = job.config.matcher
+    probes = matcher.probes([face.image])
+    return np.asarray(matcher.encoder.encode_probes(probes.vectors, probes.n_warps)[0])
 
 
-def read_shard(asking: Asking, numbers: range) -> HammingIndex:
-    """Read the codes of people with some numbers."""
-    encoder = asking.config.matcher.encoder
+def read_shard(job: SearchJob, numbers: range) -> HammingIndex:
+    """Read the codes of people with these ids."""
+    encoder = job.config.matcher.encoder
     index = HammingIndex(encoder.n_first)
-    with _store(asking.place).reading() as view:
-        _check_revision(view, asking)
+    with _store(job.place).reading() as view:
+        job.check_revision(view)
         for people, codes in view.codes(numbers=numbers):
             index.add(people, codes_in(codes, encoder.n_words, view.place))
     return index
 
 
-def _count_people(piece: tuple[HammingIndex]) -> int:
+def count_people(piece: tuple[HammingIndex]) -> int:
+    """Count the people of a shard."""
     return piece[0].n_people
 
 
 def coarse_scan(piece: tuple[HammingIndex, Array]) -> Array:
-    """Count how far the codes of a part are from some photos at a glance, (n, words) -> (n, bits + 1)."""
-    index, asked = piece
-    return np.stack([index.coarse_scan(code)[0] for code in asked])
+    """Histogram of coarse distances of a shard's codes to each probe, (n, words) -> (n, bits + 1)."""
+    index, probes = piece
+    return np.stack([index.coarse_scan(code)[0] for code in probes])
 
 
 def prefilter(piece: tuple[HammingIndex, Array, Sequence[int]]) -> Array:
-    """Count how far those codes of a part are that are near at a glance, (n, words) -> (n, bits + 1)."""
-    index, asked, glances = piece
-    return np.stack([_looked_at(index, *each)[0] for each in zip(asked, glances, strict=True)])
+    """Histogram of distances of those codes of a shard that pass the coarse scan, (n, words) -> (n, bits + 1)."""
+    index, probes, scan_limits = piece
+    return np.stack([_prefiltered(index, *each)[0] for each in zip(probes, scan_limits, strict=True)])
 
 
 def rerank(piece: tuple[HammingIndex, Array, Sequence[int], Sequence[int]]) -> list[Neighbors]:
-    """Find the people of a part who are nearest to some photos, (n, moves, words)."""
-    index, asked, glances, looks = piece
-    left = (_looked_at(index, codes[0], limit)[1] for codes, limit in zip(asked, glances, strict=True))
-    return [index.rerank(*each, MAX_CANDIDATES) for each in zip(asked, left, looks, strict=True)]
+    """Find the people of a shard who are nearest to each probe, (n, moves, words)."""
+    index, probes, scan_limits, limits = piece
+    left = (_prefiltered(index, codes[0], limit)[1] for codes, limit in zip(probes, scan_limits, strict=True))
+    return [index.rerank(*each, MAX_CANDIDATES) for each in zip(probes, left, limits, strict=True)]
 
 
-def _looked_at(index: HammingIndex, code: Array, limit: int) -> tuple[Ints, list[Prefiltered]]:
-    _, seen = index.coarse_scan(code)
-    return index.prefilter(code, seen, limit)
+def _prefiltered(index: HammingIndex, code: Array, limit: int) -> tuple[Ints, list[Prefiltered]]:
+    _, coarse = index.coarse_scan(code)
+    return index.prefilter(code, coarse, limit)
 
 
-def compare(faces: Sequence[tuple[Face, Ints | None]], asking: Asking) -> list[Answer]:
-    """Compare faces with the people who are nearest to each, or with everybody."""
-    store, matcher = _store(asking.place), asking.config.matcher
-    known = Calibration.read(store.facts().get("calibration"), FAR, store.place)
+def compare(faces: Sequence[tuple[Face, Ints | None]], job: SearchJob) -> list[Answer]:
+    """Compare faces with the people nearest to each, or with everybody."""
+    store, matcher = _store(job.place), job.config.matcher
+    calibration = Calibration.read(store.facts().get("calibration"), FAR, store.place)
     answers = []
     for face, near in faces:
-        people = _in_steps(_sample(asking), near, asking)
-        found = best_candidates(matcher.probes([face.image]), people, matcher, known, asking.top)
-        answers.append(answer(found, asking.top, asking.far, known))
+        people = _shortlists(_reference_people(job), near, job)
+        candidates = best_candidates(matcher.probes([face.image]), people, matcher, calibration, job.top)
+        answers.append(answer(candidates, job.top, job.far, calibration))
     return answers
 
 
-def _in_steps(people: TemplateSet, near: Ints | None, asking: Asking) -> Iterator[TemplateSet]:
-    """Yield those whom a face is compared with, as :meth:`PeopleIndex.shortlists` does."""
+def _shortlists(people: TemplateSet, near: Ints | None, job: SearchJob) -> Iterator[TemplateSet]:
+    """Yield the people to compare a face with, as :meth:`PeopleIndex.shortlists` does."""
     if near is None:
         yield people
         return
     for some in steps(near.tolist()):
-        with _store(asking.place).reading() as view:
-            _check_revision(view, asking)
-            found = templates_in(view.compared(some), asking.config, view.place)
-            people = beside(people, (kept for _, kept in found), asking.config)
+        with _store(job.place).reading() as view:
+            job.check_revision(view)
+            found = templates_in(view.compared(some), job.config, view.place)
+            people = beside(people, (kept for _, kept in found), job.config)
         yield people
 
 
 @lru_cache(maxsize=1)
-def _sample(asking: Asking) -> TemplateSet:
-    """Those whom others are measured against; of a small gallery, everybody."""
-    with _store(asking.place).reading() as view:
-        _check_revision(view, asking)
-        rows = view.templates_of_people(view.drawn(N_REFERENCE_PEOPLE + SPARE)) if asking.n_people else view.templates()
-        people = by_name((kept for _, kept in templates_in(rows, asking.config, view.place)), asking.config)
-    return replace(people, total=asking.n_people or None, known_agreement=mutual_agreement(people))
+def _reference_people(job: SearchJob) -> TemplateSet:
+    """Read the people against whom scores are normalized; in a small gallery, everybody."""
+    with _store(job.place).reading() as view:
+        job.check_revision(view)
+        rows = view.templates_of_people(view.drawn(N_REFERENCE_PEOPLE + SPARE)) if job.n_people else view.templates()
+        people = by_name((kept for _, kept in templates_in(rows, job.config, view.place)), job.config)
+    return replace(people, total=job.n_people or None, known_agreement=mutual_agreement(people))
 
 
 @lru_cache(maxsize=2)
 def _store(place: str) -> Store:
     return Store.open(place, create=False)
-
-
-def _check_revision(view: View, asking: Asking) -> None:
-    if view.revision() != asking.revision:
-        raise BadGallery(view.place, "a change while photos were asked about; ask again")

@@ -30,7 +30,7 @@ Batch = tuple[list[int], int]
 
 
 def crowd_name(person: int) -> str:
-    """Return what the gallery calls a person of the crowd, by number."""
+    """Return the name of a person of the crowd in the gallery, by number."""
     return f"person {person:07d}"
 
 
@@ -43,10 +43,10 @@ def make_gallery(
     jobs: int = -1,
     progress: Progress = silent,
 ) -> int:
-    """Make a gallery of made-up people, one photo each, through all that an enrolled photo goes through.
+    """Make a gallery of made-up people with one photo each, which is enrolled like any other.
 
-    People are those of :class:`lightproof.datasets.Crowd`, called by :func:`crowd_name`; its ``probes`` are photos of
-    them under other light. Where some of them are there already only the others are added: after a kill the same call
+    The people are those of :class:`lightproof.datasets.Crowd`, named by :func:`crowd_name`; its ``probes`` are photos
+    of them under other light. If some people are there already, only the others are added: after a kill the same call
     goes on.
 
     Parameters
@@ -56,16 +56,16 @@ def make_gallery(
     n_people : int
     preset : {"robust", "fast"}
     seed : int
-        Other seed, other people.
+        Another seed makes other people.
     jobs : int
         Processes; -1 is one for each core.
     progress : callable
-        Shows how far it is, in people.
+        Shows how many people are settled.
 
     Returns
     -------
     int
-        How many were added.
+        Number of added people.
 
     Examples
     --------

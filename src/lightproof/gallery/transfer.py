@@ -1,4 +1,4 @@
-"""Everybody of one gallery into another."""
+"""Copy one gallery into another: export and import."""
 
 from __future__ import annotations
 
@@ -10,24 +10,24 @@ from typing import Final
 from lightproof.core.progress import Progress
 from lightproof.errors import BadGallery
 from lightproof.gallery.enrollment import EnrollmentConfig, check_parameters, join_again, light_of
-from lightproof.gallery.store import Change, NewPhoto, Person, Store, View
+from lightproof.gallery.store import Change, NewPhoto, Store, View
 from lightproof.gallery.template_codec import decode
 
 FACTS: Final = ("settings", "parameters", "preset", "keep", "calibration")
-"""What makes a gallery what it is, beside its people."""
+"""Facts that a copy takes over."""
 
 
 def export(source: Store, place: str | PathLike[str], *, progress: Progress) -> int:
-    """Copy everything to a new place, all or nothing: after an error nothing is there; return how many people."""
+    """Copy everything to a new place, all or nothing; return the number of people."""
     with source.reading() as view, Store.making(place) as change:
         facts = view.facts()
         if "settings" in change.facts() or change.counts().people:
             raise BadGallery(change.place, "one that is there already; a copy needs a new place")
         for name in (name for name in FACTS if name in facts):
             change.set_fact(name, facts[name])
-        people = list(progress(_copied(view, change), view.counts().people))
+        n_people = len(list(progress(_copied(view, change), view.counts().people)))
         change.remember_refusals(view.refusals().values())
-    return len(people)
+    return n_people
 
 
 def _copied(view: View, change: Change) -> Iterable[str]:
@@ -41,46 +41,44 @@ def _copied(view: View, change: Change) -> Iterable[str]:
 
 
 def import_(source: Store, target: Store, config: EnrollmentConfig, *, progress: Progress) -> int:
-    """Add everybody of another gallery, in one change: all or nothing; return how many people.
+    """Add all people of another gallery, in one change; return how many.
 
     Parameters
     ----------
     source, target : Store
     config : EnrollmentConfig
-        Of the target: templates made in another way are refused, faces that it does not keep are left behind.
+        Of the target, which refuses templates of other parameters, and may not keep faces.
     progress : callable
-        Shows how far it is.
+        Shows how many people are done.
     """
     with source.reading() as view, target.writing() as change:
         check_parameters(change, config)
         if view.facts().get("parameters") != config.parameters:
             raise BadGallery(source.place, f"templates made with other parameters than those of {target.place}")
-        people = list(progress(_added(view, change, config), view.counts().people))
+        n_people = len(list(progress(_added(view, change, config), view.counts().people)))
         refusals = view.refusals()
-        enrolled = change.known_hashes(refusals)
-        change.remember_refusals(refusal for number, refusal in refusals.items() if number not in enrolled)
-    return len(people)
+        known = change.known_hashes(refusals)
+        change.remember_refusals(refusal for number, refusal in refusals.items() if number not in known)
+    return n_people
 
 
 def _added(view: View, change: Change, config: EnrollmentConfig) -> Iterable[str]:
-    here = {person.name for person in change.people()}
+    enrolled = {person.name for person in change.people()}
     for person, photos, span in view.templates(faces=True):
-        _check(person, photos, span, config, view.place)
+        _check(photos, span, config, view.place)
         kept = photos if config.keep else [replace(photo, face=None) for photo in photos]
-        if not kept and person.name not in here:
+        if not kept and person.name not in enrolled:
             change.add_person(person.name)
         added = change.add_photos(person.name, kept)
-        if person.name not in here and span is not None:
+        if person.name not in enrolled and span is not None:
             change.set_span(person.name, span)
         elif added.added:
             join_again(change, [person.name], config)
         yield person.name
 
 
-def _check(
-    person: Person, photos: Sequence[NewPhoto], span: bytes | None, config: EnrollmentConfig, place: str
-) -> None:
-    """Refuse to take over what could not be compared."""
+def _check(photos: Sequence[NewPhoto], span: bytes | None, config: EnrollmentConfig, place: str) -> None:
+    """Refuse templates that the target could not compare."""
     for photo in photos:
         if photo.parameters != config.parameters:
             raise BadGallery(place, "a template made with other parameters")

@@ -72,8 +72,8 @@ def test_the_answers_are_those_of_one_machine_to_the_last_bit(place, photos, alo
 
 def test_a_lost_workers_part_is_read_again_by_another(place, photos, alone, address, workers, monkeypatch):
     monkeypatch.setattr(shortlist, "SMALL", 100)
-    monkeypatch.setattr("lightproof.gallery.distributed.TOGETHER", 2)
-    monkeypatch.setattr("lightproof.gallery.distributed.IN_A_ROUND", 2)
+    monkeypatch.setattr("lightproof.gallery.distributed.PHOTOS_PER_BATCH", 2)
+    monkeypatch.setattr("lightproof.gallery.distributed.BATCHES_PER_ROUND", 2)
     told = []
     for one in identify_files(place, photos, address, cropped=True):
         told.append(one)
@@ -119,8 +119,8 @@ def test_a_photo_that_kills_workers_is_told_and_skipped(place, photos, alone, ad
 
 
 def test_a_gallery_that_changes_meanwhile_is_told(place, photos, address, tmp_path, monkeypatch):
-    monkeypatch.setattr("lightproof.gallery.distributed.TOGETHER", 1)
-    monkeypatch.setattr("lightproof.gallery.distributed.IN_A_ROUND", 1)
+    monkeypatch.setattr("lightproof.gallery.distributed.PHOTOS_PER_BATCH", 1)
+    monkeypatch.setattr("lightproof.gallery.distributed.BATCHES_PER_ROUND", 1)
     monkeypatch.setattr(shortlist, "SMALL", 100)
     with Gallery.open(place) as whole:
         whole.export(tmp_path / "copy.gallery")
