@@ -12,7 +12,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from lightproof.core.text_table import TextTable
+from lightproof.core.report_parts import TextTable
 from lightproof.datasets import FaceSet, load_yale_b
 from lightproof.datasets.protocols import has_odd_number
 from lightproof.experiments.reproduction_report import markdown

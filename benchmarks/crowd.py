@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from lightproof.core.text_table import TextTable
+from lightproof.core.report_parts import TextTable
 from lightproof.datasets import YALE_LIGHTS, Crowd, FaceSet, load_yale_b, make_relit_faces
 from lightproof.datasets.protocols import has_even_number, has_odd_number
 from lightproof.experiments.reproduction_report import markdown

@@ -25,7 +25,7 @@ import numpy as np
 
 from benchmarks import exhaustive
 from benchmarks.watching import resident
-from lightproof.core.text_table import TextTable
+from lightproof.core.report_parts import TextTable
 from lightproof.datasets import Crowd
 from lightproof.experiments.reproduction_report import markdown
 from lightproof.gallery import Gallery, crowd_name, make_gallery

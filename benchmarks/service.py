@@ -28,7 +28,7 @@ import numpy as np
 from PIL import Image
 from threadpoolctl import threadpool_limits
 
-from lightproof.core.text_table import TextTable
+from lightproof.core.report_parts import TextTable
 from lightproof.datasets import make_relit_faces
 from lightproof.experiments.reproduction_report import markdown
 from lightproof.gallery import Gallery

@@ -13,7 +13,7 @@ from itertools import product
 
 import numpy as np
 
-from lightproof.core.text_table import TextTable
+from lightproof.core.report_parts import TextTable
 from lightproof.datasets import FaceSet, load_yale_b
 from lightproof.datasets.protocols import has_odd_number
 from lightproof.experiments.open_set import OpenSetRow, run_open_set

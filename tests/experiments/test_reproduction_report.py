@@ -10,7 +10,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from lightproof.core.text_table import TextTable
+from lightproof.core.report_parts import TextTable
 from lightproof.experiments import reproduction_report
 from lightproof.experiments.cache import Cache
 from lightproof.experiments.measure import Measurement

@@ -16,7 +16,7 @@ from rich.progress import track
 from rich.table import Table
 
 from lightproof.core.atomic import whole_file
-from lightproof.core.text_table import TextTable
+from lightproof.core.report_parts import TextTable
 from lightproof.errors import CannotWrite
 
 T = TypeVar("T")

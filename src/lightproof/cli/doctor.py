@@ -15,7 +15,7 @@ import typer
 
 from lightproof.cli.console import STDOUT, check_rows_place, printable, say, show_narrow, show_remarks, write_rows
 from lightproof.cli.work import stoppable
-from lightproof.core.text_table import TextTable
+from lightproof.core.report_parts import TextTable
 from lightproof.errors import UserError
 
 if TYPE_CHECKING:

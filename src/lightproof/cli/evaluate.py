@@ -23,7 +23,7 @@ from lightproof.cli.data import describe, load
 from lightproof.cli.gallery import Cropped, in_words, opened
 from lightproof.cli.photos import check_finding
 from lightproof.cli.work import stoppable
-from lightproof.core.text_table import TextTable
+from lightproof.core.report_parts import TextTable
 from lightproof.errors import BadParameter
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ from lightproof.cli.gallery import DEFAULT, Cropped, Place, Rows, in_words, open
 from lightproof.cli.photos import check_finding
 from lightproof.cli.work import stoppable
 from lightproof.core.atomic import whole_file
-from lightproof.core.text_table import TextTable
+from lightproof.core.report_parts import TextTable
 from lightproof.errors import BadParameter, CannotWrite, UserError
 
 if TYPE_CHECKING:

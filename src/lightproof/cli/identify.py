@@ -34,7 +34,7 @@ from lightproof.cli.gallery import (
 )
 from lightproof.cli.photos import Album, Row, check_finding, each_photo, end, refused, short_names, taken
 from lightproof.cli.work import stoppable
-from lightproof.core.text_table import TextTable
+from lightproof.core.report_parts import TextTable
 from lightproof.errors import BadParameter
 
 if TYPE_CHECKING:

@@ -23,7 +23,7 @@ from lightproof.cli.photos import (
     where_found,
 )
 from lightproof.cli.work import stoppable
-from lightproof.core.text_table import TextTable
+from lightproof.core.report_parts import TextTable
 
 HEAD: Final = ("photo", "light from", "balance", "shadow", "white", "black", "sharp")
 NOTE: Final = (

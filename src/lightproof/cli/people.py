@@ -22,7 +22,7 @@ from lightproof.cli.gallery import (
     shown,
 )
 from lightproof.cli.work import stoppable
-from lightproof.core.text_table import TextTable
+from lightproof.core.report_parts import TextTable
 
 if TYPE_CHECKING:
     from lightproof.gallery import Gallery

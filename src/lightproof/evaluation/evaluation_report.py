@@ -6,8 +6,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from html import escape
 
-from lightproof.core.html_page import image, page, table
-from lightproof.core.text_table import TextTable
+from lightproof.core.report_parts import TextTable, image, page, table
 from lightproof.datasets.file_readers import count
 from lightproof.evaluation.evaluator import Evaluation
 from lightproof.evaluation.light_groups import LIGHTS

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 
 import numpy as np
 
-from lightproof.core.text_table import TextTable
+from lightproof.core.report_parts import TextTable
 from lightproof.experiments.accuracies import AccuracyRow, ExperimentRows, hits_by_photo, lines_of, rows_of
 from lightproof.experiments.crops import CROPS
 from lightproof.experiments.published import FAR, GUESSES

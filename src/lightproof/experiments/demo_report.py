@@ -7,8 +7,7 @@ from html import escape
 
 import numpy as np
 
-from lightproof.core.html_page import image, page, table
-from lightproof.core.text_table import TextTable
+from lightproof.core.report_parts import TextTable, image, page, table
 from lightproof.experiments.demonstration import METHODS, OURS, SEVERITIES, Demo, why_not_second
 from lightproof.plots import accuracy_chart, overlay_map, png_of
 

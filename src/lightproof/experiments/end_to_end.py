@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from lightproof.core.executors import in_processes
 from lightproof.core.progress import Progress, silent
-from lightproof.core.text_table import TextTable
+from lightproof.core.report_parts import TextTable
 from lightproof.datasets.face_set import FaceSet
 from lightproof.datasets.protocols import yale_subset
 from lightproof.datasets.yale_b import YALE_EYES

@@ -12,7 +12,7 @@ from joblib import delayed
 
 from lightproof.core.executors import Piece, in_processes
 from lightproof.core.progress import Progress, silent
-from lightproof.core.text_table import TextTable
+from lightproof.core.report_parts import TextTable
 from lightproof.datasets.face_set import FaceSet
 from lightproof.datasets.protocols import has_even_number, has_odd_number
 from lightproof.errors import BadLabels

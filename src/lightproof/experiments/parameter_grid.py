@@ -9,8 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from lightproof.core.html_page import page, plate, table
-from lightproof.core.text_table import TextTable
+from lightproof.core.report_parts import TextTable, page, plate, table
 from lightproof.datasets.face_set import FaceSet
 from lightproof.experiments.accuracies import AccuracyRow, rows_of
 from lightproof.experiments.methods import METHODS

@@ -14,8 +14,7 @@ from typing import Final
 
 import numpy as np
 
-from lightproof.core.html_page import page, plate, table
-from lightproof.core.text_table import TextTable
+from lightproof.core.report_parts import TextTable, page, plate, table
 from lightproof.datasets.face_set import FaceSet
 from lightproof.datasets.protocols import Split
 from lightproof.estimators.recognizer import FaceRecognizer

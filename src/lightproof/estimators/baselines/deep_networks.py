@@ -19,7 +19,7 @@ from lightproof.core.labels import check_labels, label_array, sort_labels
 from lightproof.errors import BadLabels, BadParameter, MissingExtra
 from lightproof.estimators.baselines.training import Photos, divide, in_batches, shuffled
 from lightproof.estimators.not_fitted import NotFitted
-from lightproof.types import Array, Floats, Ints, is_whole
+from lightproof.types import Array, Floats, Ints, is_positive, is_whole
 
 ARCHITECTURES: Final = ("vgg16", "resnet50", "densenet121")
 
@@ -305,11 +305,6 @@ def _check_device(torch: Any, device: object) -> None:
         raise BadParameter("NetworkClassifier", "device", legal, device) from None
 
 
-def _is_positive(value: object) -> bool:
-    number = isinstance(value, int | float | np.integer | np.floating) and not isinstance(value, bool)
-    return number and bool(0 < value < np.inf)  # type: ignore[operator]
-
-
 def _is_size(value: object) -> bool:
     return isinstance(value, tuple | list) and len(value) == 2 and all(is_whole(side, SMALLEST) for side in value)
 
@@ -322,10 +317,10 @@ _LEGAL: Final[dict[str, tuple[str, Callable[[Any], bool]]]] = {
     "augment": ("True or False", lambda value: isinstance(value, bool | np.bool_)),
     "copies": ("an int of 1 or more", lambda value: is_whole(value, 1)),
     "size": (f"(rows, columns) of {SMALLEST} or more each", _is_size),
-    "learning_rate": ("a number above 0", _is_positive),
+    "learning_rate": ("a number above 0", is_positive),
     "batch": ("an int of 2 or more", lambda value: is_whole(value, 2)),
     "epochs": ("an int of 1 or more", lambda value: is_whole(value, 1)),
-    "budget": ("a number of seconds above 0, or None", lambda value: value is None or _is_positive(value)),
+    "budget": ("a number of seconds above 0, or None", lambda value: value is None or is_positive(value)),
     "seed": ("an int from 0 to 2**32 - 1", lambda value: is_whole(value, 0) and value < 2**32),
     "threads": ("an int of 1 or more, or None", lambda value: value is None or is_whole(value, 1)),
 }

@@ -21,7 +21,7 @@ from lightproof.estimators.baselines.reflectance_maps import (
     weber_face,
 )
 from lightproof.method.illumination import tan_triggs
-from lightproof.types import Floats, is_whole
+from lightproof.types import Floats, is_positive, is_whole
 
 BLOCK: Final = 32
 """Images worked on at a time: memory stays bounded however many there are."""
@@ -277,15 +277,10 @@ def at_least(least: int) -> Rule:
     return f"an int of {least} or more", lambda value: is_whole(value, least)
 
 
-def _is_positive(value: Any) -> bool:
-    number = isinstance(value, int | float | np.integer | np.floating) and not isinstance(value, bool)
-    return number and bool(0 < value < np.inf)
-
-
 def _is_size(value: Any) -> bool:
     return isinstance(value, tuple | list) and len(value) == 2 and all(is_whole(side, 2) for side in value)
 
 
 SIZE_RULE: Final[Rule] = ("(rows, columns) of 2 or more each", _is_size)
 
-POSITIVE: Final[Rule] = ("a number above 0", _is_positive)
+POSITIVE: Final[Rule] = ("a number above 0", is_positive)

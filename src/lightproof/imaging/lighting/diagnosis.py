@@ -11,7 +11,7 @@ import numpy as np
 from lightproof.core.images import bring_to_size
 from lightproof.errors import BadImage, BadParameter
 from lightproof.imaging.lighting.light_direction import SMALLEST, brightness, light_directions
-from lightproof.types import Array, Floats
+from lightproof.types import Array, Floats, is_positive
 
 Side = Literal["left", "right", "front"]
 Height = Literal["above", "level", "below"]
@@ -142,7 +142,8 @@ def diagnose(face: Array, eye_distance: float | None = None) -> Diagnosis:
     'The right half of the picture, your left side, is in shadow: turn to your right, toward the light.'
     """
     face = _checked(face)
-    eye_distance = _checked_distance(eye_distance)
+    if eye_distance is not None and not is_positive(eye_distance):
+        raise BadParameter("diagnose", "eye_distance", "a positive number of pixels, or None", eye_distance)
     azimuth, elevation = (None if math.isnan(angle) else float(angle) for angle in light_directions(face[None])[0])
     bright, sides, sharp = brightness(face), balance(face), sharpness(face)
     clipped = float(np.mean(face >= WHITE_FROM))
@@ -158,7 +159,7 @@ def diagnose(face: Array, eye_distance: float | None = None) -> Diagnosis:
         clipped_share=clipped,
         black_share=float(np.mean(face <= BLACK_TO)),
         sharpness=sharp,
-        eye_distance=eye_distance,
+        eye_distance=None if eye_distance is None else float(eye_distance),
         even=problem is None,
         hint=problem or NO_PROBLEM,
     )
@@ -239,15 +240,6 @@ def _checked(face: object) -> Array:
     if face.dtype != np.uint8 or face.ndim != 2 or min(face.shape) < SMALLEST:
         raise BadImage("`face` of diagnose", legal, f"{face.dtype} of shape {face.shape}")
     return face
-
-
-def _checked_distance(distance: object) -> float | None:
-    if distance is None:
-        return None
-    number = isinstance(distance, int | float | np.integer | np.floating) and not isinstance(distance, bool)
-    if number and 0 < float(distance) < math.inf:  # type: ignore[arg-type]
-        return float(distance)  # type: ignore[arg-type]
-    raise BadParameter("diagnose", "eye_distance", "a positive number of pixels, or None", distance)
 
 
 def _side(azimuth: float | None, elevation: float | None) -> Side | None:

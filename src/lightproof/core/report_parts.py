@@ -1,13 +1,12 @@
-"""Pieces of an HTML page that needs nothing else."""
+"""Parts of reports: a table for the terminal and for pages alike, and an HTML page that needs no other file."""
 
 from __future__ import annotations
 
 import base64
 import re
 from collections.abc import Iterable
+from dataclasses import dataclass
 from html import escape
-
-from lightproof.core.text_table import TextTable
 
 _STYLE = """
 body { font: 16px/1.5 system-ui, sans-serif; max-width: 62rem; margin: 2rem auto; padding: 0 1rem;
@@ -36,14 +35,24 @@ img { max-width: 100%; border-radius: 4px } .face img { width: 100% }
 """
 
 
+@dataclass(frozen=True)
+class TextTable:
+    """A title, a head, lines of as many cells, and a note."""
+
+    title: str
+    head: list[str]
+    lines: list[list[str]]
+    note: str = ""
+
+
 def page(title: str, body: Iterable[str]) -> str:
-    """Put the pieces of a page together; they are HTML already."""
+    """Make a page of pieces of HTML."""
     head = f"<meta charset=utf-8><meta name=viewport content='width=device-width'><title>{escape(title)}</title>"
     return f"<!doctype html><html lang=en><head>{head}<style>{_STYLE}</style></head><body>{''.join(body)}</body></html>"
 
 
 def table(table: TextTable, strong: Iterable[str] = ()) -> str:
-    """Write a table with its note; lines that begin with one of ``strong`` stand out."""
+    """Write a table with its note; lines whose first cell is in ``strong`` are bold."""
     rows = ["<tr>" + "".join(f"<th>{escape(cell)}</th>" for cell in table.head) + "</tr>"]
     marked = set(strong)
     for line in table.lines:
@@ -65,8 +74,8 @@ def plate(png: bytes, title: str, caption: str) -> str:
 
 
 def _cell(text: str) -> str:
-    """Write a figure with what stands in brackets below it, small."""
-    beside = re.fullmatch(r"([\d.±]+) ([(\[].+[)\]])", text)
-    if beside is None:
+    """Write a cell; brackets after a figure come below it, in small letters."""
+    parts = re.fullmatch(r"([\d.±]+) ([(\[].+[)\]])", text)
+    if parts is None:
         return escape(text)
-    return f"{escape(beside[1])}<br><small>{escape(beside[2])}</small>"
+    return f"{escape(parts[1])}<br><small>{escape(parts[2])}</small>"
