@@ -77,7 +77,7 @@ def command():
 @pytest.fixture
 def call(monkeypatch, capsys, command) -> Call:
     """Run the command line in this process; return exit code, stdout and stderr."""
-    monkeypatch.setattr(sys.modules["lightproof.cli.app"], "app", command)
+    monkeypatch.setattr(sys.modules["lightproof.cli.main"], "app", command)
 
     def run(*arguments: object) -> tuple[int, str, str]:
         monkeypatch.setattr(sys, "argv", ["lightproof", *map(str, arguments)])

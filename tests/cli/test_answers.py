@@ -122,8 +122,8 @@ def test_a_terminal_of_80_letters_is_not_exceeded(gallery, shots, call, monkeypa
     with Gallery.open(gallery) as opened:
         opened.rename("Ada", "Ada Augusta King, Countess of Lovelace")
         opened.rename("Ben", "[red]Benjamin[/red] der Zwölfte")
-    monkeypatch.setattr(console.say, "_force_terminal", True)
-    monkeypatch.setattr(console.say, "width", 80)
+    monkeypatch.setattr(console.stdout, "_force_terminal", True)
+    monkeypatch.setattr(console.stdout, "width", 80)
     commands = [
         ["identify", long, shots / "Ada" / "front.png", "--cropped", "--top", "4"],
         ["verify", long, long, "--cropped"],

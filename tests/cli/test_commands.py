@@ -16,7 +16,6 @@ from typer.testing import CliRunner
 from lightproof import __version__, cli
 from lightproof.datasets import make_relit_faces
 from lightproof.datasets.protocols import YALE_LIGHTS
-from lightproof.experiments.cache import Cache
 from lightproof.experiments.methods import METHODS
 from tests.datasets.test_yale_b import fake_yale
 
@@ -230,13 +229,13 @@ def test_brackets_in_a_name_are_no_markup(album, tmp_path):
 
 
 def test_the_budget_is_in_minutes_and_stands_in_the_report():
-    from lightproof.cli.reproduce import _command, _trained
+    from lightproof.cli.research import Reproduction, trained
 
-    assert _trained(METHODS["vgg16"], 1.5, "cuda").settings["budget"] == 90
-    assert _trained(METHODS["vgg16"], None, "cpu").settings["budget"] is None
-    assert _trained(METHODS["hog"], 1.5, "cuda") is METHODS["hog"]
-    said = _command("yale", "vgg16", "full", True, 1.5, "cuda")
-    assert said == (
+    assert trained(METHODS["vgg16"], 1.5, "cuda").settings["budget"] == 90
+    assert trained(METHODS["vgg16"], None, "cpu").settings["budget"] is None
+    assert trained(METHODS["hog"], 1.5, "cuda") is METHODS["hog"]
+    asked = Reproduction("yale", methods="vgg16", frames="full", deep=True, budget=1.5, device="cuda")
+    assert asked.as_typed() == (
         "lightproof reproduce yale --data FOLDER --methods vgg16 --frames full --deep --budget 1.5 --device cuda"
     )
 
@@ -292,9 +291,10 @@ def test_ctrl_c_keeps_what_is_finished_and_the_next_run_goes_on(album, tmp_path)
 
 
 def test_an_interrupt_before_anything_is_finished_says_so(tmp_path, capsys):
-    from lightproof.cli.work import kept_in, stoppable
+    from lightproof.cli.command import stoppable
+    from lightproof.cli.research import kept_in
 
-    with pytest.raises(typer.Exit), stoppable(lambda: kept_in(Cache(tmp_path / "cache"))):
+    with pytest.raises(typer.Exit), stoppable(lambda: kept_in(tmp_path / "cache")):
         raise KeyboardInterrupt
     assert "Stopped. Nothing was finished yet; the same command goes on from there." in capsys.readouterr().err
 

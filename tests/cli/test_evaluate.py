@@ -246,7 +246,7 @@ def test_an_interrupt_is_a_sentence_and_exit_code_130(call, folder, monkeypatch)
     def stopped(*args, **kwargs):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("lightproof.evaluation.evaluator", stopped)
+    monkeypatch.setattr("lightproof.evaluation.evaluate", stopped)
     code, _, err = call(folder, "--cropped")
     assert code == 130
     assert "Stopped. Nothing was written." in err

@@ -16,7 +16,7 @@ from PIL import Image
 
 from lightproof import cli
 from lightproof.cli import console
-from lightproof.cli.photos import own_names, short_names
+from lightproof.cli.photo_loop import own_names, short_names
 from lightproof.datasets import make_relit_faces
 from lightproof.imaging.decode import read_grey
 from lightproof.imaging.detection import face_networks, find_faces
@@ -117,8 +117,8 @@ def test_the_light_is_told_in_a_table_and_a_hint(photos_extra, album, call):
 def test_a_terminal_of_80_letters_is_not_exceeded(photos_extra, album, call, monkeypatch, tmp_path):
     long = tmp_path / "a-photo-with-quite-a-long-name-from-2026-05-04.png"
     long.write_bytes((album / "two.png").read_bytes())
-    monkeypatch.setattr(console.say, "_force_terminal", True)
-    monkeypatch.setattr(console.say, "width", 80)
+    monkeypatch.setattr(console.stdout, "_force_terminal", True)
+    monkeypatch.setattr(console.stdout, "width", 80)
     _, out, _ = call("light", long, album / "left.jpg")
     assert max(map(len, out.splitlines())) <= 80
     assert "…" not in out

@@ -11,9 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from lightproof.cli import camera
-from lightproof.cli.camera import Frame
-from lightproof.cli.watch import NOBODY, Votes
+from lightproof.cli.watch import NOBODY, Frame, Votes, frames
 from lightproof.imaging.decode import read_grey
 from tests.cli.conftest import complaints, state
 
@@ -162,10 +160,10 @@ def film(cv2, pictures, here):
 
 
 def test_the_frames_of_a_film_are_grey_and_tell_their_time(film, pictures):
-    frames = list(camera.frames("film.avi"))
-    assert [frame.second for frame in frames] == pytest.approx(np.arange(30) / RATE)
-    assert {(frame.image.shape, frame.image.dtype.str) for frame in frames} == {((192, 168), "|u1")}
-    assert np.abs(frames[0].image.astype(float) - pictures["Ada"]).mean() < 5
+    read = list(frames("film.avi"))
+    assert [frame.second for frame in read] == pytest.approx(np.arange(30) / RATE)
+    assert {(frame.image.shape, frame.image.dtype.str) for frame in read} == {((192, 168), "|u1")}
+    assert np.abs(read[0].image.astype(float) - pictures["Ada"]).mean() < 5
 
 
 def test_a_film_is_watched_to_its_end(film, gallery, call):

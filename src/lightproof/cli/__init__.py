@@ -1,5 +1,5 @@
 """The command line: parse, call, print, map errors to exit codes."""
 
-from lightproof.cli.app import app, main
+from lightproof.cli.main import app, main
 
 __all__ = ["app", "main"]

@@ -1,13 +1,12 @@
-"""What every command says and writes."""
+"""What commands print and write: text, tables, progress, files and rows."""
 
 from __future__ import annotations
 
 import json
 import os
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
-from tempfile import TemporaryFile
 from typing import Any, TypeVar
 
 from rich.box import SIMPLE_HEAD
@@ -22,14 +21,17 @@ from lightproof.errors import CannotWrite
 T = TypeVar("T")
 
 # Progress and remarks go to stderr, results to stdout, so that a pipe gets results only.
-talk = Console(stderr=True, markup=False, emoji=False, highlight=False)
-say = Console(soft_wrap=True, markup=False, emoji=False, highlight=False)
-if not say.is_terminal:
+stderr = Console(stderr=True, markup=False, emoji=False, highlight=False)
+stdout = Console(soft_wrap=True, markup=False, emoji=False, highlight=False)
+if not stdout.is_terminal:
     # A pipe has no width: nothing is cut off or folded for it.
-    say.width = 240
+    stdout.width = 240
+
+MAX_SKIPPED = 10
+"""Files left out that are named one by one; of more, only the reasons are counted."""
 
 STDOUT = Path("-")
-"""As the place of a file: the standard output."""
+"""The name of a file that means the standard output."""
 
 
 def bar(title: str) -> Callable[[Iterable[T]], Iterable[T]]:
@@ -46,23 +48,41 @@ def stream_bar(title: str) -> Callable[[Iterable[T], int], Iterable[T]]:
     """Show how far a stream of so many pieces is."""
 
     def wrapped(pieces: Iterable[T], total: int) -> Iterable[T]:
-        return track(pieces, title, console=talk, total=total, transient=True, disable=not talk.is_terminal)
+        return track(pieces, title, console=stderr, total=total, transient=True, disable=not stderr.is_terminal)
 
     return wrapped
 
 
 def printable(text: str) -> str:
-    """Make one line of it that moves no cursor: a file may have any name."""
+    """Replace what would move the cursor: a file may have any name."""
     return "".join(letter if letter.isprintable() else "?" for letter in text)
+
+
+def say(text: str) -> None:
+    """Print text that a terminal gets in whole words, and a pipe in whole lines."""
+    stdout.print(text, soft_wrap=not stdout.is_terminal)
+
+
+def remark(text: str) -> None:
+    """Print a line on stderr, however long."""
+    stderr.print(printable(text), soft_wrap=True)
 
 
 def complain(sentence: str) -> None:
     """Say on stderr what is wrong, and go on."""
-    talk.print(f"lightproof: {printable(sentence)}", soft_wrap=True)
+    remark(f"lightproof: {sentence}")
+
+
+def remark_on_photos(name: str, n_photos: int, skipped: Sequence[str]) -> None:
+    """Say on stderr how many photos of a data set were read, and which files were left out and why."""
+    remark(f"{name}: {n_photos} photos; left out: {count_reasons(skipped)}")
+    if len(skipped) <= MAX_SKIPPED:
+        for line in skipped:
+            remark(f"  {line}")
 
 
 def count_reasons(skipped: Iterable[str]) -> str:
-    """Count why files were left out."""
+    """Count the reasons at the ends of lines such as ``photo.jpg: not a picture``."""
     counts = Counter(line.rpartition(": ")[2] for line in skipped)
     return ", ".join(f"{count} {reason}" for reason, count in counts.items()) or "nothing"
 
@@ -106,19 +126,10 @@ def write(path: Path, content: str | bytes) -> None:
         raise CannotWrite(path, problem) from None
 
 
-def check_album(folder: Path) -> None:
-    """Make a folder for pictures, and refuse one that takes no file."""
-    make_folder(folder)
-    try:
-        TemporaryFile(dir=folder).close()
-    except OSError as problem:
-        raise CannotWrite(folder, problem) from None
-
-
 def check_rows_place(path: Path | None, *taken: str | Path | None) -> None:
-    """Refuse a place for rows that cannot be written, or that holds something else; stdout always can.
+    """Refuse a place for rows that cannot be written, or that holds something else; stdout is always legal.
 
-    Where the name of the file is forgotten, the next word is taken for it, and that may be a photo.
+    If the name of the file is forgotten, the next word takes its place, and that may be a photo.
 
     Parameters
     ----------
@@ -132,22 +143,19 @@ def check_rows_place(path: Path | None, *taken: str | Path | None) -> None:
     if os.path.realpath(path) in map(os.path.realpath, others):
         raise CannotWrite(path, OSError("where something else is to be written"))
     check_place(path)
-    if path.is_file() and _first_letter(path) not in (b"", b"["):
-        raise CannotWrite(path, OSError("a file that holds something else than rows"))
-
-
-def _first_letter(path: Path) -> bytes:
-    with path.open("rb") as file:
-        return file.read(1)
+    if path.is_file():
+        with path.open("rb") as file:
+            if file.read(1) not in (b"", b"["):
+                raise CannotWrite(path, OSError("a file that holds something else than rows"))
 
 
 def write_rows(path: Path | None, rows: list[dict[str, Any]]) -> None:
-    """Write rows for machines, to a file that is there whole or not at all, or to stdout; None wants none."""
+    """Write rows for machines to stdout, or to a file that is there whole or not at all; without a path nowhere."""
     if path is None:
         return
     text = json.dumps(rows, indent=1)
     if path == STDOUT:
-        say.out(text)
+        stdout.out(text)
     elif path.exists() and not path.is_file():
         write(path, f"{text}\n")  # a pipe or a device: nothing may take its place
     else:
@@ -156,36 +164,35 @@ def write_rows(path: Path | None, rows: list[dict[str, Any]]) -> None:
 
 
 def show_narrow(table: TextTable, left: int = 1, folding: int = 0) -> None:
-    """Print a table without lines between its columns, for 80 letters a line.
+    """Print a table without lines between its columns, for a terminal of 80 letters.
 
-    The first ``left`` columns go to the left. Where there is no room, the column ``folding`` is folded.
+    The first ``left`` columns are aligned to the left. If there is no room, the column ``folding`` is folded.
     """
     printed = Table(box=SIMPLE_HEAD, padding=(0, 1, 0, 0), pad_edge=False)
     for i, name in enumerate(table.head):
         printed.add_column(name, justify="left" if i < left else "right", overflow="fold", no_wrap=i != folding)
     for line in table.lines:
         printed.add_row(*line)
-    say.print(printed)
+    stdout.print(printed)
     if table.note:
-        # A terminal gets whole words, a pipe the whole line.
-        say.print(table.note, soft_wrap=not say.is_terminal)
+        say(table.note)
 
 
 def show_remarks(remarks: Iterable[tuple[str, str]]) -> None:
-    """Print what is to be said about each thing, beside its name."""
+    """Print a sentence beside each name."""
     printed = Table.grid(padding=(0, 2, 0, 0))
-    printed.add_column(overflow="fold", max_width=28 if say.is_terminal else None)
+    printed.add_column(overflow="fold", max_width=28 if stdout.is_terminal else None)
     printed.add_column(overflow="fold")
     for name, sentence in remarks:
         printed.add_row(name, sentence)
-    say.print(printed)
+    stdout.print(printed)
 
 
 def show(table: TextTable) -> None:
-    """Print a table, and below it what to know about it."""
+    """Print a table with its title above and its note below."""
     printed = Table(title=table.title, title_justify="left", caption=table.note or None, caption_justify="left")
     for i, name in enumerate(table.head):
         printed.add_column(name, justify="left" if i == 0 else "right", overflow="fold")
     for line in table.lines:
         printed.add_row(*line)
-    say.print(printed)
+    stdout.print(printed)

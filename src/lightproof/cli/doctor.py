@@ -9,12 +9,10 @@ from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from importlib import import_module, metadata
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Final, Literal
+from typing import TYPE_CHECKING, Final, Literal
 
-import typer
-
-from lightproof.cli.console import STDOUT, check_rows_place, printable, say, show_narrow, show_remarks, write_rows
-from lightproof.cli.work import stoppable
+from lightproof.cli.command import Output, Rows, command
+from lightproof.cli.console import printable, show_narrow, show_remarks, stdout
 from lightproof.core.report_parts import TextTable
 from lightproof.errors import UserError
 
@@ -88,36 +86,24 @@ class Finding:
     mend: str = ""
 
 
-def doctor(
-    json_file: Annotated[
-        Path | None,
-        typer.Option(
-            "--json", metavar="FILE", help="Also write what was found to this file; - is stdout, and no table."
-        ),
-    ] = None,
-) -> None:
+@command()
+def doctor(json_file: Rows = None) -> Output:
     """Say what is installed, whether it works, and what mends it; find a rendered face as a test."""
-    check_rows_place(json_file)
-    with stoppable(lambda: "Nothing was written."):
-        found = list(_findings())
-        write_rows(json_file, [asdict(finding) for finding in found])
-    if json_file != STDOUT:
-        _show(found)
-    if any(finding.state == "broken" for finding in found):
-        raise typer.Exit(1)
+    findings = list(_findings())
+    broken = any(finding.state == "broken" for finding in findings)
+    return Output([asdict(finding) for finding in findings], lambda: _show(findings), failed=broken)
 
 
-def _show(found: list[Finding]) -> None:
-    show_narrow(
-        TextTable("", ["what", "state", "found"], [[f.what, f.state, f.says] for f in found]), left=3, folding=2
-    )
+def _show(findings: list[Finding]) -> None:
+    lines = [[finding.what, finding.state, finding.says] for finding in findings]
+    show_narrow(TextTable("", ["what", "state", "found"], lines), left=3, folding=2)
     for state, title in (("broken", "Wrong:"), ("missing", "Not there, and not needed for the rest:")):
-        chosen = [(finding.what, finding.mend) for finding in found if finding.state == state]
+        chosen = [(finding.what, finding.mend) for finding in findings if finding.state == state]
         if chosen:
-            say.print(title)
+            stdout.print(title)
             show_remarks(chosen)
-    if all(finding.state != "broken" for finding in found):
-        say.print("All that is installed works.")
+    if all(finding.state != "broken" for finding in findings):
+        stdout.print("All that is installed works.")
 
 
 def _findings() -> Iterator[Finding]:

@@ -1,48 +1,69 @@
-"""``lightproof enroll``."""
+"""``lightproof enroll`` and ``lightproof sync``: a person, or a folder of people, into a gallery."""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Annotated, Any, Final, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
 
-from lightproof.cli.console import STDOUT, bar, check_rows_place, printable, stream_bar, write_rows
-from lightproof.cli.folders import end_of_report, row_of, show_report
-from lightproof.cli.gallery import (
+from lightproof.cli.command import (
     DEFAULT,
+    GOES_ON,
+    NOTHING_CHANGED,
     WAIT,
     WHOLE,
     Cropped,
     Jobs,
     OnCluster,
+    Output,
     Place,
+    Preset,
+    Retry,
     Rows,
     Wait,
+    Yes,
+    check_jobs,
+    command,
+    confirmed,
     connected,
-    counted_photos,
-    in_words,
+    harmless,
+    n_people,
+    n_photos,
     opened,
-    shown,
 )
-from lightproof.cli.photos import check_finding
-from lightproof.cli.work import check_jobs, stoppable
+from lightproof.cli.console import STDOUT, bar, complain, printable, remark, show_remarks, stdout, stream_bar
+from lightproof.cli.photo_loop import check_finding
 from lightproof.errors import BadParameter
 
 if TYPE_CHECKING:
-    from lightproof.gallery import Face, Gallery
+    from lightproof.gallery import FolderReport, Gallery, Refused
 
-EXIT_CODES: Final = (
+ENROLL_EXIT_CODES: Final = (
     "Exit codes: 0 every photo was enrolled; 1 a photo was refused, each with a sentence on stderr: then no PHOTO is "
     "enrolled, but of a folder all others; 2 a wrong call; 130 stopped by Ctrl-C."
 )
+SYNC_EXIT_CODES: Final = (
+    "Exit codes: 0 the gallery follows the folder; 1 a photo was refused, or nothing was changed, each with a sentence "
+    "on stderr; 2 a wrong call; 130 stopped by Ctrl-C."
+)
 
-Preset = Literal["robust", "fast"]
+MAX_IGNORED: Final = 10
+"""Files left out that are named one by one; of more, only the reasons are counted."""
+
+MAX_REMOVED: Final = 20
+"""Photos to be removed that are named one by one."""
 
 
+def _left_by_folder(given: Any) -> str:
+    return NOTHING_CHANGED if given["dry_run"] else GOES_ON
+
+
+@command(left=lambda given: WHOLE if given["folder"] is None else _left_by_folder(given), writes=("gallery",))
 def enroll(
     name: Annotated[str | None, typer.Argument(metavar="NAME", help="Who it is.")] = None,
     photos: Annotated[
@@ -60,15 +81,15 @@ def enroll(
     keep_photos: Annotated[
         bool, typer.Option("--keep-photos", help="For a new gallery: keep the faces, so that it can be rebuilt.")
     ] = False,
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="With --folder: look at everything, enroll nothing.")] = (
-        False
-    ),
-    retry: Annotated[bool, typer.Option("--retry", help="With --folder: try refused photos again.")] = False,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="With --folder: look at everything, enroll nothing.")
+    ] = False,
+    retry: Retry = False,
     jobs: Jobs = -1,
     cluster: OnCluster = None,
     wait: Wait = WAIT,
     json_file: Rows = None,
-) -> None:
+) -> Output:
     """Enroll somebody, or add photos of somebody who is there: all of them, or none if one is refused.
 
     With --folder, enroll everybody in it: DIR/NAME/photo.jpg. After an interrupt the same command goes on.
@@ -81,87 +102,64 @@ def enroll(
 
     Example: lightproof enroll --folder /shared/album --cluster tcp://head:8786
     """
-    check_rows_place(json_file, gallery)
     check_jobs("enroll", jobs)
     new = {"preset": preset, "keep_photos": keep_photos or None, "wait": wait, "create": True}
     if folder is not None:
         if name is not None or photos:
             raise BadParameter("enroll", "folder", "given without a name and photos", str(folder))
-        how = {"cropped": cropped, "dry_run": dry_run, "retry": retry, "jobs": jobs}
-        row = _enroll_folder(folder, gallery, cluster, how, json_file, new)
-        end_of_report(row)
-    elif name is None or not photos:
+        settings = {"cropped": cropped, "dry_run": dry_run, "retry": retry, "jobs": jobs}
+        return _enroll_folder(folder, gallery, cluster, settings, new)
+    if name is None or not photos:
         raise typer.BadParameter("NAME and at least one PHOTO must be given, or --folder DIR.")
-    elif dry_run or retry or cluster is not None:
-        option = "dry-run" if dry_run else "retry" if retry else "cluster"
-        raise BadParameter("enroll", option, "given together with --folder", name)
-    else:
-        _enroll(name, photos, gallery, cropped, json_file, new)
+    for option, value in (("dry-run", dry_run), ("retry", retry), ("cluster", cluster is not None)):
+        if value:
+            raise BadParameter("enroll", option, "given together with --folder", name)
+    return _enroll_person(name, photos, gallery, cropped, new)
 
 
-def _enroll(name: str, photos: list[Path], place: str, cropped: bool, json_file: Path | None, new: Any) -> None:
-    from lightproof.gallery import Gallery
+def _enroll_person(name: str, photos: list[Path], place: str, cropped: bool, new: dict[str, Any]) -> Output:
+    from lightproof.gallery import Gallery, extract_face
     from lightproof.gallery.store import check_name
 
     name = check_name(name)
     if Gallery.exists(place, timeout=new["wait"]):
-        # A gallery that cannot be used is told before the photos are looked at.
+        # Report a gallery that cannot be used before the photos are read.
         with opened(place, **new):
             pass
     check_finding(cropped)
-    with stoppable(lambda: WHOLE):
-        # A new gallery is not made for photos that are refused.
-        faces = _taken(photos, cropped)
-        with opened(place, **new) as gallery:
-            count = gallery.enroll_faces(name, faces)
-            row = _person(gallery, name) | {"new": count}
-        write_rows(json_file, [row])
-    if json_file != STDOUT:
-        _show(row, gallery.place)
-
-
-def _taken(photos: list[Path], cropped: bool) -> list[Face]:
-    from lightproof.gallery import extract_face
-
-    return [extract_face(photo, cropped) for photo in bar("reading photos")(photos)]
-
-
-def _person(gallery: Gallery, name: str) -> dict[str, Any]:
-    advice = gallery.advice(name)
-    known = gallery.store.person(name)
-    row = {"name": known.name, "photos": known.photos, "has": advice.has, "lacks": advice.lacks}
-    return row | {"advice": advice.next, "gain": advice.gain}
-
-
-def _show(row: dict[str, Any], place: str) -> None:
-    came = f"{counted_photos(row['new'])} enrolled" if row["new"] else "nothing new"
-    whole = f"{shown(row['name'])}: {came}, {counted_photos(row['photos'])} altogether in {printable(place)}."
-    in_words(whole)
-    in_words(shown(row["advice"]))
+    # A new gallery is not made for photos that are refused.
+    faces = [extract_face(photo, cropped) for photo in bar("reading photos")(photos)]
+    with opened(place, **new) as gallery:
+        count = gallery.enroll_faces(name, faces)
+        advice, person = gallery.advice(name), gallery.store.person(name)
+        place = gallery.place
+    row = {"name": person.name, "photos": person.photos, "has": advice.has, "lacks": advice.lacks}
+    row |= {"advice": advice.next, "gain": advice.gain, "new": count}
+    enrolled = f"{n_photos(count)} enrolled" if count else "nothing new"
+    text = f"{harmless(person.name)}: {enrolled}, {n_photos(person.photos)} altogether in {printable(place)}."
+    return Output([row], f"{text}\n{harmless(advice.next)}")
 
 
 def _enroll_folder(
-    folder: Path, place: str, cluster: str | None, how: dict[str, Any], json_file: Path | None, new: Any
-) -> dict[str, Any]:
+    folder: Path, place: str, cluster: str | None, settings: dict[str, Any], new: dict[str, Any]
+) -> Output:
     from lightproof.gallery.folders.scan import scan_folder
 
     scan = scan_folder(folder)
-    check_finding(how["cropped"])
-    dry_run = how["dry_run"]
-    left = "What is enrolled is whole; the same command goes on from there."
-    with stoppable(lambda: "Nothing was changed." if dry_run else left):
-        made = _not_made(place, dry_run, new["wait"])
-        with connected(cluster) as workers, made as where, opened(where, **new) as gallery:
-            shown_bar = stream_bar("enrolling" if not dry_run else "looking at photos")
-            report = gallery.enroll_folder(scan, cluster=workers, progress=shown_bar, **how)
-        row = row_of(report, folder)
-        write_rows(json_file, [row])
-    show_report(row, quiet=json_file == STDOUT)
-    return row
+    check_finding(settings["cropped"])
+    dry_run = settings["dry_run"]
+    with (
+        connected(cluster) as workers,
+        _existing_or_thrown_away(place, dry_run, new["wait"]) as existing,
+        opened(existing, **new) as gallery,
+    ):
+        shown_bar = stream_bar("looking at photos" if dry_run else "enrolling")
+        report = gallery.enroll_folder(scan, cluster=workers, progress=shown_bar, **settings)
+    return _folder_output(_folder_row(report, folder))
 
 
 @contextmanager
-def _not_made(place: str, dry_run: bool, wait: float) -> Iterator[str]:
+def _existing_or_thrown_away(place: str, dry_run: bool, wait: float) -> Iterator[str]:
     """Let a dry run that has no gallery yet look into one that is thrown away."""
     from lightproof.gallery import Gallery
 
@@ -170,3 +168,117 @@ def _not_made(place: str, dry_run: bool, wait: float) -> Iterator[str]:
             yield str(Path(folder) / "dry.gallery")
     else:
         yield place
+
+
+@command(left=_left_by_folder)
+def sync(
+    folder: Annotated[
+        Path, typer.Argument(metavar="DIR", readable=False, help="A folder with a folder of photos for each person.")
+    ],
+    yes: Yes = False,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Say what would be done, and change nothing.")] = False,
+    retry: Retry = False,
+    gallery: Place = DEFAULT,
+    cropped: Cropped = False,
+    jobs: Jobs = -1,
+    cluster: OnCluster = None,
+    wait: Wait = WAIT,
+    json_file: Rows = None,
+) -> Output:
+    """Make the gallery follow a folder: enroll what is new, remove what came from it and is no longer there.
+
+    People who were enrolled in another way stay. A photo goes to somebody else only when its file is moved to their
+    folder: people who were renamed in the gallery keep the photos of the old folder, and get the new ones.
+
+    Asks before photos or people are removed, unless --yes is given.
+
+    The gallery must be there: enroll --folder makes one.
+
+    Example: lightproof sync album --dry-run
+    """
+    check_jobs("sync", jobs)
+    with connected(cluster) as workers, opened(gallery, wait=wait) as register:
+        check_finding(cropped)
+        settings: dict[str, Any] = {"cropped": cropped, "retry": retry, "jobs": jobs, "cluster": workers}
+        if not (dry_run or yes or _removal_confirmed(register, folder, settings)):
+            raise typer.Exit(1)
+        report = register.sync(folder, dry_run=dry_run, progress=stream_bar("following the folder"), **settings)
+        leftover = None if dry_run else register.leftover()
+    if dry_run and json_file != STDOUT:
+        _name_removed(report)
+    return _folder_output(_folder_row(report, folder), leftover)
+
+
+def _removal_confirmed(gallery: Gallery, folder: Path, settings: dict[str, Any]) -> bool:
+    """Ask if photos or people are to be removed; if no photo came from the folder, none can be."""
+    from lightproof.gallery.store import storable
+
+    if not gallery.store.photos(folder=storable(str(folder.resolve()))):
+        return True
+    report = gallery.sync(folder, dry_run=True, progress=stream_bar("looking at photos"), **settings)
+    gone = ", ".join(map(harmless, report.gone))
+    if not report.removed:
+        return not gone or confirmed(f"Remove {gone}, whose photos are all in other people's folders now?")
+    _name_removed(report)
+    return confirmed(f"Remove {n_photos(len(report.removed))}{f' and with them {gone}' if gone else ''}?")
+
+
+def _name_removed(report: FolderReport) -> None:
+    for photo in sorted(report.removed)[:MAX_REMOVED]:
+        remark(f"no longer there: {photo}")
+    if len(report.removed) > MAX_REMOVED:
+        remark(f"... and {n_photos(len(report.removed) - MAX_REMOVED)} more")
+
+
+def _folder_row(report: FolderReport, folder: Path) -> dict[str, Any]:
+    """The report on a folder, for machines."""
+
+    def listed(files: list[Refused]) -> list[dict[str, str]]:
+        return [{"photo": file.photo, "reason": file.reason} for file in files]
+
+    return {
+        "folder": str(folder),
+        "dry_run": report.dry_run,
+        "enrolled": report.enrolled,
+        "people": report.people,
+        "known": report.known,
+        "refused": listed(report.refused),
+        "refused_before": listed(report.refused_before),
+        "removed": report.removed,
+        "gone": report.gone,
+        "ignored": listed(report.ignored),
+    }
+
+
+def _folder_output(row: dict[str, Any], leftover: str | None = None) -> Output:
+    """Report each refused photo on stderr, and the numbers on stdout; exit code 1 if a photo was refused now."""
+    for file in row["refused"]:
+        complain(file["reason"])
+    return Output([row], lambda: _show_folder(row), leftover, failed=bool(row["refused"]))
+
+
+def _show_folder(row: dict[str, Any]) -> None:
+    for file in row["ignored"] if len(row["ignored"]) <= MAX_IGNORED else []:
+        remark(f"left out: {file['photo']}: {file['reason']}")
+    show_remarks(_numbers(row))
+    if row["dry_run"]:
+        stdout.print("This was a dry run: nothing was changed.")
+
+
+def _numbers(row: dict[str, Any]) -> Iterator[tuple[str, str]]:
+    would = "would be " if row["dry_run"] else ""
+    people = f" of {n_people(row['people'])}" if row["enrolled"] else ""
+    yield f"{would}enrolled", f"{n_photos(row['enrolled'])}{people}"
+    yield "enrolled before", n_photos(row["known"])
+    if row["removed"]:
+        yield f"{would}removed", n_photos(len(row["removed"]))
+    if row["gone"]:
+        gone = ", ".join(map(harmless, row["gone"]))
+        yield "would leave" if row["dry_run"] else "left", f"{gone}, of whom no photo is left"
+    if row["refused"]:
+        yield "refused", f"{n_photos(len(row['refused']))}, see above"
+    if row["refused_before"]:
+        yield "refused before", f"{n_photos(len(row['refused_before']))}, not tried again (--retry does)"
+    if row["ignored"]:
+        reasons = Counter(file["reason"] for file in row["ignored"])
+        yield "left out", ", ".join(f"{count} {printable(reason)}" for reason, count in reasons.items())

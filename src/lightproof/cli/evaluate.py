@@ -4,25 +4,13 @@ from __future__ import annotations
 
 from contextlib import nullcontext
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Final, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
 
-from lightproof.cli.console import (
-    STDOUT,
-    bar,
-    check_folder,
-    check_rows_place,
-    printable,
-    say,
-    show,
-    write,
-    write_rows,
-)
-from lightproof.cli.data import describe, load
-from lightproof.cli.gallery import Cropped, in_words, opened
-from lightproof.cli.photos import check_finding
-from lightproof.cli.work import stoppable
+from lightproof.cli.command import Cropped, Output, Preset, Rows, command, opened
+from lightproof.cli.console import bar, check_folder, printable, remark_on_photos, say, show, stdout, write
+from lightproof.cli.photo_loop import check_finding
 from lightproof.core.report_parts import TextTable
 from lightproof.errors import BadParameter
 
@@ -34,13 +22,14 @@ EXIT_CODES: Final = (
     "sentence on stderr; 2 a wrong call; 130 stopped by Ctrl-C."
 )
 
-USUAL: Final[dict[str, Any]] = {"preset": "robust", "photos": 1, "draws": 5}
-"""How the folder's own people are tried if nobody says."""
+DEFAULTS: Final[dict[str, Any]] = {"preset": "robust", "photos": 1, "draws": 5}
+"""How a folder is evaluated as a gallery of its own, if nothing is given."""
 
 OUT: Final = Path("lightproof-evaluate")
-"""Where the report goes if nobody says."""
+"""Where the report goes if no folder is given."""
 
 
+@command()
 def evaluate(
     folder: Annotated[
         Path | None,
@@ -51,9 +40,7 @@ def evaluate(
         ),
     ] = None,
     cropped: Cropped = False,
-    preset: Annotated[
-        Literal["robust", "fast"] | None, typer.Option(help="How faces are compared; robust if not given.")
-    ] = None,
+    preset: Annotated[Preset | None, typer.Option(help="How faces are compared; robust if not given.")] = None,
     photos: Annotated[
         int | None,
         typer.Option(min=1, help="Photos to enroll of each person; 1 if not given. The others are asked about."),
@@ -69,11 +56,8 @@ def evaluate(
         ),
     ] = None,
     out: Annotated[Path | None, typer.Option(metavar="DIR", help=f"Folder for the report; {OUT} if not given.")] = None,
-    json_file: Annotated[
-        Path | None,
-        typer.Option("--json", metavar="FILE", help="Also write the figures to this file; - is stdout, and no tables."),
-    ] = None,
-) -> None:
+    json_file: Rows = None,
+) -> Output:
     """Find out how well your own photos are recognized, and told from strangers, in which light.
 
     The people of the folder are tried as a gallery of their own: some photos of everybody are enrolled at random, the
@@ -91,79 +75,79 @@ def evaluate(
     Example: lightproof evaluate --gallery people.gallery
     """
     given: dict[str, Any] = {"preset": preset, "photos": photos, "draws": draws}
-    _check_given(gallery, given)
-    if folder is not None:
-        _evaluate_folder(folder, cropped, given, gallery, out or OUT, json_file)
-        return
-    if gallery is None:
-        legal = "a folder with a folder of photos for each person, unless --gallery is given"
-        raise BadParameter("evaluate", "DIR", legal, folder)
-    for name, value in (("cropped", cropped or None), ("out", out)):
-        if value is not None:
-            raise BadParameter("evaluate", name, "given with a folder of photos", value)
-    _evaluate_within(gallery, json_file)
-
-
-def _evaluate_folder(
-    folder: Path, cropped: bool, given: dict[str, Any], gallery: str | None, out: Path, json_file: Path | None
-) -> None:
-    from lightproof.evaluation import FARS
-    from lightproof.evaluation import evaluate as evaluated
-    from lightproof.evaluation.evaluation_report import evaluation_page, evaluation_tables, setting, summary
-
-    check_rows_place(json_file)
-    check_finding(cropped)
-    check_folder(out)
-    with stoppable(lambda: "Nothing was written."), nullcontext() if gallery is None else opened(gallery) as known:
-        faces = load("folder", folder, bar("reading photos"), cropped, few=known is not None)
-        describe("folder", faces)
-        how = USUAL | {name: value for name, value in given.items() if value is not None}
-        if known is not None:
-            # What the gallery really does comes first.
-            how["fars"] = tuple(dict.fromkeys((known.calibration().far, *FARS)))
-        found = evaluated(faces, **how, progress=bar("comparing"), gallery=known)
-        # Files first: a closed pipe must not cost them.
-        write(out / "report.html", evaluation_page(found, f"Evaluation of {folder.resolve().name}"))
-        write_rows(json_file, found.rows())
-    if json_file == STDOUT:
-        return
-    say.print(printable(" ".join([setting(found), *summary(found)])), soft_wrap=not say.is_terminal)
-    for table in evaluation_tables(found):
-        show(table)
-    say.print(f"The report with curves and pictures: {printable(str(out / 'report.html'))}")
-
-
-def _check_given(gallery: str | None, given: dict[str, Any]) -> None:
-    """A gallery was made already: how it is to be made cannot be said."""
     for name, value in given.items():
         if gallery is not None and value is not None:
             raise BadParameter("evaluate", name, "given without --gallery", value)
+    if folder is not None:
+        chosen = {name: value for name, value in given.items() if value is not None}
+        return _evaluate_folder(folder, cropped, DEFAULTS | chosen, gallery, out or OUT)
+    if gallery is None:
+        legal = "a folder with a folder of photos for each person, unless --gallery is given"
+        raise BadParameter("evaluate", "DIR", legal, folder)
+    if cropped or out is not None:
+        name, got = ("cropped", cropped) if cropped else ("out", out)
+        raise BadParameter("evaluate", name, "given with a folder of photos", got)
+    return _evaluate_own_photos(gallery)
 
 
-def _evaluate_within(gallery: str, json_file: Path | None) -> None:
+def _evaluate_folder(folder: Path, cropped: bool, settings: dict[str, Any], gallery: str | None, out: Path) -> Output:
+    from lightproof.datasets import load_folder
+    from lightproof.evaluation import FARS
+    from lightproof.evaluation import evaluate as evaluate_faces
+    from lightproof.evaluation.evaluation_report import evaluation_page, evaluation_tables, setting, summary
+
+    check_finding(cropped)
+    check_folder(out)
+    page = out / "report.html"
+    with nullcontext() if gallery is None else opened(gallery) as people:
+        faces = load_folder(folder, progress=bar("reading photos"), cropped=cropped, few=people is not None)
+        remark_on_photos("folder", len(faces), faces.skipped)
+        if people is not None:
+            # The rate of the gallery itself comes first.
+            settings = settings | {"fars": tuple(dict.fromkeys((people.calibration().far, *FARS)))}
+        evaluation = evaluate_faces(faces, **settings, progress=bar("comparing"), gallery=people)
+    write(page, evaluation_page(evaluation, f"Evaluation of {folder.resolve().name}"))
+
+    def show_all() -> None:
+        say(printable(" ".join([setting(evaluation), *summary(evaluation)])))
+        for table in evaluation_tables(evaluation):
+            show(table)
+        stdout.print(f"The report with curves and pictures: {printable(str(page))}")
+
+    return Output(evaluation.rows(), show_all)
+
+
+def _evaluate_own_photos(gallery: str) -> Output:
     """Ask a gallery about its own photos."""
     from lightproof.evaluation import evaluate_within
 
-    check_rows_place(json_file)
-    with stoppable(lambda: "Nothing was written."), opened(gallery) as known:
-        found = evaluate_within(known, progress=bar("asking the gallery"))
-        write_rows(json_file, found.rows())
-    if json_file != STDOUT:
-        in_words(found.note)
-        show(_table(found))
+    with opened(gallery) as people:
+        evaluation = evaluate_within(people, progress=bar("asking the gallery"))
+
+    def show_all() -> None:
+        say(evaluation.note)
+        show(_table(evaluation))
+
+    return Output(evaluation.rows(), show_all)
 
 
-def _table(found: Within) -> TextTable:
+def _table(evaluation: Within) -> TextTable:
     head = ["light", "photos", "named", "found", "strangers", "let in"]
     lines = [
-        [one.words, str(one.named.of), _cell(one.named), _cell(one.found), str(one.strangers.of), _cell(one.strangers)]
-        for one in found.lights
+        [
+            each.words,
+            str(each.named.of),
+            *map(_cell, (each.named, each.found)),
+            str(each.strangers.of),
+            _cell(each.strangers),
+        ]
+        for each in evaluation.lights
     ]
     note = (
         "Named: left out of the photos of its person, the best match is the right one, %. Found: and accepted at the "
-        f"threshold that the gallery uses, meant to let in {100 * found.far:g} % of strangers. Let in: a stranger's, "
-        "with its person left out, and taken for somebody else, %. In brackets: 95 % intervals, with people drawn "
-        "again and not photos. A dash: not available, since there was nothing to ask."
+        f"threshold that the gallery uses, meant to let in {100 * evaluation.far:g} % of strangers. Let in: a "
+        "stranger's, with its person left out, and taken for somebody else, %. In brackets: 95 % intervals, with "
+        "people drawn again and not photos. A dash: not available, since there was nothing to ask."
     )
     return TextTable("Own photos, each left out in turn", head, lines, note)
 

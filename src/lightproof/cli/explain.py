@@ -8,10 +8,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from lightproof.cli.console import STDOUT, check_place, check_rows_place, printable, show_narrow, write_rows
-from lightproof.cli.gallery import DEFAULT, Cropped, Place, Rows, in_words, opened, shown
-from lightproof.cli.photos import check_finding
-from lightproof.cli.work import stoppable
+from lightproof.cli.command import DEFAULT, Cropped, Force, Output, Place, Rows, command, harmless, opened
+from lightproof.cli.console import check_place, printable, say, show_narrow
+from lightproof.cli.photo_loop import check_finding, check_free
 from lightproof.core.atomic import whole_file
 from lightproof.core.report_parts import TextTable
 from lightproof.errors import BadParameter, CannotWrite, UserError
@@ -21,6 +20,7 @@ if TYPE_CHECKING:
     from lightproof.matching.explanation import Explanation
 
 
+@command(left="A file that is there is whole.", writes=("out", "arrays"))
 def explain(
     photo: Annotated[Path, typer.Argument(metavar="PHOTO", readable=False, help="A photograph.")],
     out: Annotated[Path, typer.Option(metavar="FILE.png", help="The picture to draw.")],
@@ -33,27 +33,24 @@ def explain(
     ] = None,
     gallery: Place = DEFAULT,
     cropped: Cropped = False,
-    force: Annotated[bool, typer.Option("--force", help="Write over files that are there already.")] = False,
+    force: Force = False,
     json_file: Rows = None,
-) -> None:
+) -> Output:
     """Draw which patches of a face speak for somebody, and which against.
 
     The numbers of the patches add up to the lead that decides.
 
     Example: lightproof explain door.jpg --person Ada --against Ben --out why.png
     """
-    check_rows_place(json_file, out, arrays)
     for option, path, ending in (("--out", out, ".png"), ("--arrays", arrays, ".npz")):
         if path is not None:
             _check(option, path, ending, photo, force)
-    with stoppable(lambda: "A file that is there is whole."), opened(gallery) as register:
+    with opened(gallery) as people:
         check_finding(cropped)
-        found = _explained(register, photo, person, against, cropped)
-        _write(found, photo, out, arrays)
-        row = _row(found, photo, out, arrays)
-        write_rows(json_file, [row])
-    if json_file != STDOUT:
-        _show(row)
+        explanation = _explained(people, photo, person, against, cropped)
+        _write(explanation, photo, out, arrays)
+    row = _row(explanation, photo, out, arrays)
+    return Output([row], show=lambda: _show(row))
 
 
 def _explained(gallery: Gallery, photo: Path, person: str | None, against: str | None, cropped: bool) -> Explanation:
@@ -62,7 +59,7 @@ def _explained(gallery: Gallery, photo: Path, person: str | None, against: str |
     except BadParameter as mistake:
         if person is not None:
             raise
-        # That the best match is just the one it is not to be could not be known when it was typed.
+        # Nobody could know when typing that the best match is the very person it is not to be.
         raise UserError(str(mistake)) from None
 
 
@@ -72,31 +69,30 @@ def _check(option: str, path: Path, ending: str, photo: Path, force: bool) -> No
         raise BadParameter("explain", option, f"a file whose name ends with {ending}", str(path))
     if os.path.realpath(path) == os.path.realpath(photo):
         raise CannotWrite(path, OSError("the photo itself"))
-    if os.path.lexists(path) and not force:
-        raise CannotWrite(path, OSError("a file that is there already (--force writes over it)"))
+    check_free(path, force)
     check_place(path)
 
 
-def _write(found: Explanation, photo: Path, out: Path, arrays: Path | None) -> None:
+def _write(explanation: Explanation, photo: Path, out: Path, arrays: Path | None) -> None:
     from lightproof.plots import explanation_figure
 
-    picture = explanation_figure(found, name=printable(photo.name))
+    picture = explanation_figure(explanation, name=printable(photo.name))
     with whole_file(out) as file:
         file.write(picture)
     if arrays is not None:
-        found.save(arrays)
+        explanation.save(arrays)
 
 
-def _row(found: Explanation, photo: Path, out: Path, arrays: Path | None) -> dict[str, Any]:
+def _row(explanation: Explanation, photo: Path, out: Path, arrays: Path | None) -> dict[str, Any]:
     return {
         "photo": str(photo),
-        "person": found.person,
-        "lead": found.lead,
-        "against": found.against,
-        "rival_lead": found.rival_lead,
-        "sentence": found.sentence,
-        "rivals": found.rivals,
-        "patches": [patch._asdict() for patch in found.top_patches(5)],
+        "person": explanation.person,
+        "lead": explanation.lead,
+        "against": explanation.against,
+        "rival_lead": explanation.rival_lead,
+        "sentence": explanation.sentence,
+        "rivals": explanation.rivals,
+        "patches": [patch._asdict() for patch in explanation.top_patches(5)],
         "picture": str(out),
         "arrays": None if arrays is None else str(arrays),
     }
@@ -107,12 +103,10 @@ def _show(row: dict[str, Any]) -> None:
         [f"{patch['value']:+.2f}", f"{patch['left']}, {patch['top']}", f"{patch['width']} x {patch['height']}"]
         for patch in row["patches"]
     ]
-    for_whom = (
-        shown(row["person"]) if row["against"] is None else f"{shown(row['person'])}, not {shown(row['against'])}"
-    )
+    against = "" if row["against"] is None else f", not {harmless(row['against'])}"
     note = "The patches that count most. Place: column and row in pixels of the face as it is compared."
-    show_narrow(TextTable("", [f"for {for_whom}", "place", "pixels"], lines, note), left=0)
-    in_words(f"{shown(row['sentence'])}.")
-    in_words(f"The picture is {printable(row['picture'])}.")
+    show_narrow(TextTable("", [f"for {harmless(row['person'])}{against}", "place", "pixels"], lines, note), left=0)
+    say(f"{harmless(row['sentence'])}.")
+    say(f"The picture is {printable(row['picture'])}.")
     if row["arrays"]:
-        in_words(f"The numbers are in {printable(row['arrays'])}.")
+        say(f"The numbers are in {printable(row['arrays'])}.")

@@ -5,12 +5,12 @@ from __future__ import annotations
 import os
 import ssl
 from pathlib import Path
-from typing import Annotated, Final, Literal
+from typing import Annotated, Final
 
 import typer
 
-from lightproof.cli.console import printable, talk
-from lightproof.cli.gallery import DEFAULT, WAIT, Place, Wait, in_words, named
+from lightproof.cli.command import DEFAULT, WAIT, Place, Preset, Wait, place_name
+from lightproof.cli.console import printable, remark, say
 from lightproof.errors import BadParameter, MissingExtra
 
 EXIT_CODES: Final = (
@@ -44,9 +44,7 @@ def serve(
     rate: Annotated[float, typer.Option(min=0, help="Requests a second from one address; 0 is no limit.")] = 100.0,
     max_upload: Annotated[int, typer.Option(metavar="MIB", min=1, max=1024, help="The largest request.")] = 64,
     max_pixels: Annotated[float, typer.Option(metavar="MILLIONS", min=0.01, max=120, help="The largest photo.")] = 25.0,
-    preset: Annotated[
-        Literal["robust", "fast"] | None, typer.Option(help="For a new gallery; robust if not given.")
-    ] = None,
+    preset: Annotated[Preset | None, typer.Option(help="For a new gallery; robust if not given.")] = None,
     keep_photos: Annotated[
         bool | None, typer.Option("--keep-photos", help="A new gallery keeps the faces, for thumbnails and rebuild.")
     ] = None,
@@ -85,11 +83,11 @@ def serve(
     _check_tls(certificate, key)
     with Gallery.open(gallery, preset=preset, keep_photos=keep_photos, timeout=wait) as opened:
         opened.follow()
-    talk.print(f"Starting {settings.workers} processes on {printable(named(gallery))} ...", soft_wrap=True)
+    remark(f"Starting {settings.workers} processes on {place_name(gallery)} ...")
 
     def announce(address: str) -> None:
-        in_words(f"lightproof serves {printable(named(gallery))} at {address}")
-        talk.print("There is no liveness test: a printed photo can pass. Ctrl-C stops.", soft_wrap=True)
+        say(f"lightproof serves {printable(place_name(gallery))} at {address}")
+        remark("There is no liveness test: a printed photo can pass. Ctrl-C stops.")
 
     serving.serve(settings, serving.Endpoint(host, port, certificate, key), announce)
 

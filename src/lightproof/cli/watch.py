@@ -1,57 +1,65 @@
-"""``lightproof watch``."""
+"""``lightproof watch``, and the grey frames of a camera or a film: the one door to OpenCV."""
 
 from __future__ import annotations
 
 import math
+import os
+import time
 from collections import Counter, deque
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Final
+from typing import TYPE_CHECKING, Annotated, Any, Final, NamedTuple
 
 import typer
 
-from lightproof.cli.camera import Frame, frames
-from lightproof.cli.console import STDOUT, check_rows_place, printable, say, write_rows
-from lightproof.cli.gallery import DEFAULT, Cropped, Far, Place, Rows, check_share, opened, shown
-from lightproof.cli.photos import check_finding
-from lightproof.errors import BadImage, BadParameter, DatasetMissing
+from lightproof.cli.command import DEFAULT, Cropped, Far, Output, Place, Rows, check_share, command, harmless, opened
+from lightproof.cli.console import STDOUT, printable, stdout
+from lightproof.cli.photo_loop import check_finding
+from lightproof.errors import BadImage, BadParameter, DatasetMissing, MissingExtra
+from lightproof.types import Array
 
 if TYPE_CHECKING:
     from lightproof.gallery import Answer, Gallery
-    from lightproof.types import Array
 
 EXIT_CODES: Final = (
     "Exit codes: 0 the watch has ended, by Ctrl-C, after --seconds, or with the film; 1 there is no camera, or nothing "
     "could be done, with a sentence on stderr; 2 a wrong call."
 )
 
-MEMORY: Final = 1.0
-"""Seconds over which frames vote."""
+VOTE_SECONDS: Final = 1.0
+"""Frames of so many seconds vote."""
 
-FEWEST: Final = 3
+MIN_VOTES: Final = 3
 """Frames that vote at least: one alone may err."""
 
+DEFAULT_RATE: Final = 25.0
+"""Frames a second of a film that does not say."""
+
+# OpenCV and the libraries below it write to stderr on their own; lightproof says what is wrong in one sentence.
+_SILENCE: Final = {"OPENCV_LOG_LEVEL": "SILENT", "OPENCV_FFMPEG_LOGLEVEL": "-8"}
+
 Vote = tuple[str, str | None]
-"""What a frame says: ``("person", name)``, ``("stranger", None)`` or ``("nobody", None)``."""
+"""The vote of a frame: ``("person", name)``, ``("stranger", None)`` or ``("nobody", None)``."""
 
 NOBODY: Final[Vote] = ("nobody", None)
 
 
 class Votes:
-    """The last second of frames, and what most of them say."""
+    """The votes of the last second, and their majority."""
 
     def __init__(self) -> None:
         self._votes: deque[tuple[float, Vote]] = deque()
 
     def add(self, second: float, vote: Vote) -> Vote | None:
-        """Count one more frame; return what more than half of the last ones say, or None if they do not agree."""
+        """Add the vote of a frame; return the vote of more than half of the last ones, None if there is none."""
         self._votes.append((second, vote))
-        while len(self._votes) > FEWEST and self._votes[0][0] <= second - MEMORY:
+        while len(self._votes) > MIN_VOTES and self._votes[0][0] <= second - VOTE_SECONDS:
             self._votes.popleft()
         [(most, count)] = Counter(vote for _, vote in self._votes).most_common(1)
-        return most if len(self._votes) >= FEWEST and 2 * count > len(self._votes) else None
+        return most if len(self._votes) >= MIN_VOTES and 2 * count > len(self._votes) else None
 
 
+@command()
 def watch(
     camera: Annotated[str, typer.Option(metavar="NUMBER|FILE", help="A camera, or a film.")] = "0",
     seconds: Annotated[
@@ -61,29 +69,28 @@ def watch(
     cropped: Cropped = False,
     far: Far = None,
     json_file: Rows = None,
-) -> None:
+) -> Output:
     """Watch a camera, and say who is there whenever that changes.
 
     The frames of about one second vote. Nothing is kept of them. Needs OpenCV: pip install 'lightproof[camera]'.
 
     Example: lightproof watch --seconds 60
     """
-    check_rows_place(json_file)
     if seconds is not None and not 0 < seconds < math.inf:
         raise BadParameter("watch", "seconds", "more than 0", seconds)
     check_share("watch", far)
     rows: list[dict[str, Any]] = []
     try:
-        with opened(gallery) as register:
-            register.follow()
+        with opened(gallery) as people:
+            people.follow()
             check_finding(cropped)
-            for row in _changes(register, _enough(frames(camera), camera), cropped, seconds, far):
+            for row in _changes(people, _enough(frames(camera), camera), cropped, seconds, far):
                 rows.append(row)
                 if json_file != STDOUT:
-                    say.print(_line(row), soft_wrap=True)
+                    stdout.print(_line(row), soft_wrap=True)
     except KeyboardInterrupt:
         pass  # the usual end of a watch
-    write_rows(json_file, rows)
+    return Output(rows)
 
 
 def _enough(stream: Iterator[Frame], camera: str) -> Iterator[Frame]:
@@ -92,8 +99,8 @@ def _enough(stream: Iterator[Frame], camera: str) -> Iterator[Frame]:
     for frame in stream:
         count += 1
         yield frame
-    if count < FEWEST:
-        raise DatasetMissing(Path(camera), f"a camera or a film of {FEWEST} or more pictures", str(count))
+    if count < MIN_VOTES:
+        raise DatasetMissing(Path(camera), f"a camera or a film of {MIN_VOTES} or more pictures", str(count))
 
 
 def _changes(
@@ -149,6 +156,64 @@ def _row(second: float, vote: Vote, answer: Answer | None, hint: str) -> dict[st
 
 
 def _line(row: dict[str, Any]) -> str:
-    who = {"person": shown(row["name"]), "stranger": "unknown", "nobody": "nobody in sight"}[row["seen"]]
+    who = {"person": harmless(row["name"]), "stranger": "unknown", "nobody": "nobody in sight"}[row["seen"]]
     score = "" if row["score"] is None else f" ({row['score']:.2f})"
     return f"{row['second']:8.1f} s  {who}{score}{'  ' + printable(row['hint']) if row['hint'] else ''}"
+
+
+class Frame(NamedTuple):
+    """A picture, and when: seconds since the start of the watch, or of the film."""
+
+    second: float
+    image: Array
+
+
+def frames(camera: str) -> Iterator[Frame]:
+    """Yield the frames of a camera, given by its number, or of a film.
+
+    Parameters
+    ----------
+    camera : str
+        "0" is the first camera. Anything that is no number is a file; addresses in a network are not opened.
+
+    Raises
+    ------
+    MissingExtra
+        If OpenCV is not there.
+    DatasetMissing
+        If the camera or the film does not show anything.
+    """
+    cv2: Any = _opencv()
+    number = int(camera) if camera.isascii() and camera.isdigit() else None
+    if number is None and not Path(camera).is_file():
+        got = "a folder" if Path(camera).is_dir() else "no such file"
+        raise DatasetMissing(Path(camera), "the number of a camera, or a film", got)
+    source = cv2.VideoCapture(str(Path(camera).absolute()) if number is None else min(number, 2**31 - 1))
+    try:
+        # Frames that wait would be old ones.
+        source.set(cv2.CAP_PROP_BUFFERSIZE, 1)
+        rate = source.get(cv2.CAP_PROP_FPS) or DEFAULT_RATE
+        is_read, frame = source.read()
+        if not is_read:
+            legal = "a camera that can be used" if number is not None else "a film that can be read"
+            raise DatasetMissing(Path(f"Camera {number}" if number is not None else camera), legal, "no picture")
+        start, count = time.monotonic(), 0
+        while is_read:
+            second = count / rate if number is None else time.monotonic() - start
+            yield Frame(second, cv2.cvtColor(frame, cv2.COLOR_BGR2GRAY) if frame.ndim == 3 else frame)
+            is_read, frame = source.read()
+            count += 1
+    finally:
+        source.release()
+
+
+def _opencv() -> Any:
+    for name, value in _SILENCE.items():
+        os.environ.setdefault(name, value)
+    try:
+        import cv2
+    except ImportError:
+        raise MissingExtra("To watch a camera lightproof needs the packages of OpenCV", "camera") from None
+    if hasattr(cv2, "setLogLevel"):
+        cv2.setLogLevel(0)
+    return cv2
