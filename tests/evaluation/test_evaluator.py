@@ -15,8 +15,7 @@ from lightproof.evaluation.evaluation_report import evaluation_page, evaluation_
 from lightproof.evaluation.light_groups import degrees_aside, light_groups
 from lightproof.evaluation.mistakes import KINDS, Album, worst_mistakes
 from lightproof.evaluation.rates_by_light import MEASURES, Judge, thinned
-from lightproof.evaluation.splits import make_draws
-from lightproof.evaluation.trials import Answers, Pairs, Trials
+from lightproof.evaluation.trials import Answers, Pairs, Trials, make_draws
 from lightproof.gallery import Gallery
 from lightproof.matching.calibration import ImpostorModel, score_of
 from lightproof.metrics import roc, share_by_person
@@ -194,7 +193,7 @@ def test_what_is_drawn_is_what_a_gallery_of_the_same_photos_does(tmp_path, peopl
         for name, enrolled, stranger in zip(names, draw.enrolled, draw.strangers, strict=True):
             if not stranger:
                 gallery.enroll(str(name), people.images[list(enrolled)])
-        asked = people.take(draw.asked(len(people)) | draw.strangers[places])
+        asked = people.take(draw.probes(len(people)) | draw.strangers[places])
         found = evaluate(asked, gallery=gallery, fars=fars)
     figures = [(far, what) for far in fars for what in ("found", "misnamed", "strangers accepted")]
     values = [[each.figure(what, "all", "used", far).value for far, what in figures] for each in (drawn, found)]

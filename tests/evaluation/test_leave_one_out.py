@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from lightproof.core.labels import sampling_key
 from lightproof.errors import BadParameter
 from lightproof.evaluation import Counted, evaluate_within
-from lightproof.evaluation.leave_one_out import PHOTOS, evenly, leads_left_out
+from lightproof.evaluation.leave_one_out import PHOTOS_PER_PERSON, evenly, leads_left_out
 from lightproof.evaluation.light_groups import LIGHTS, groups_of
 from lightproof.evaluation.rates_by_light import MEASURES
 from lightproof.gallery.calibrate import evidence_of_photos
@@ -300,7 +300,7 @@ def test_a_light_that_cannot_be_read_is_a_group_of_its_own(empty):
 
 def test_of_many_people_and_photos_some_are_asked_about(kept, monkeypatch):
     monkeypatch.setattr("lightproof.evaluation.leave_one_out.MOST", 2)
-    monkeypatch.setattr("lightproof.evaluation.leave_one_out.PHOTOS", 2)
+    monkeypatch.setattr("lightproof.evaluation.leave_one_out.PHOTOS_PER_PERSON", 2)
     found = evaluate_within(kept)
     drawn = [min(2, len(ALBUM[name])) for name in sorted(ALBUM, key=sampling_key)[:2]]
     asked = sum(count for count in drawn if count > 1)
@@ -348,7 +348,7 @@ def test_a_count_has_the_interval_by_person(photos):
 @given(st.integers(1, 200))
 def test_photos_are_chosen_evenly_from_the_first_to_the_last(n_photos):
     some = evenly(n_photos)
-    assert len(set(some.tolist())) == min(n_photos, PHOTOS)
+    assert len(set(some.tolist())) == min(n_photos, PHOTOS_PER_PERSON)
     assert (some[0], some[-1]) == (0, n_photos - 1)
     steps = np.diff(some)
     assert len(steps) == 0 or steps.max() - steps.min() <= 1

@@ -10,8 +10,7 @@ from hypothesis import strategies as st
 from lightproof.errors import BadLabels
 from lightproof.evaluation import comparisons, trials
 from lightproof.evaluation.comparisons import compare_drawn, compare_enrolled, pair_leads
-from lightproof.evaluation.splits import Draw, make_draws
-from lightproof.evaluation.trials import trials_of_draws, trials_of_gallery
+from lightproof.evaluation.trials import Draw, make_draws, trials_of_draws, trials_of_gallery
 from lightproof.matching.calibration import normalized_scores
 from lightproof.matching.matcher import matcher_for, preset_settings
 from lightproof.matching.scores import Scores
@@ -33,7 +32,7 @@ def test_everybody_is_enrolled_with_a_photo_of_their_own_and_keeps_one_to_ask_ab
         for person, enrolled in enumerate(draw.enrolled):
             assert (people[list(enrolled)] == person).all()
             assert len(set(enrolled)) == len(enrolled) == max(1, min(photos, counts[person] - 1))
-        asked = draw.asked(len(people))
+        asked = draw.probes(len(people))
         assert asked.sum() == len(people) - sum(map(len, draw.enrolled))
         assert draw.strangers.sum() == max(1, len(counts) // 2)
         assert (asked & ~draw.strangers[people]).any(), "somebody can be found"
@@ -65,8 +64,8 @@ def test_a_pair_is_a_gallery_of_one(rng):
 def test_blocks_of_photos_and_templates_change_nothing(people, matcher, monkeypatch):
     enrolled = [(0,), (5, 6), (10,), (1, 2, 3)]
     whole = compare_drawn(matcher, people.images[:12], enrolled, iter)
-    monkeypatch.setattr(comparisons, "PHOTOS", 5)
-    monkeypatch.setattr(comparisons, "TEMPLATES", 3)
+    monkeypatch.setattr(comparisons, "PHOTOS_PER_BLOCK", 5)
+    monkeypatch.setattr(comparisons, "TEMPLATES_PER_BLOCK", 3)
     parts = compare_drawn(matcher, people.images[:12], enrolled, iter)
     np.testing.assert_allclose(parts.people, whole.people, rtol=1e-5, atol=1e-6)
     np.testing.assert_allclose(parts.cohort, whole.cohort, rtol=1e-5, atol=1e-6)
@@ -116,7 +115,7 @@ def test_pairs_hold_each_photo_with_its_own_person_and_with_at_most_so_many_othe
     np.testing.assert_array_equal(whole.photo, [1, 3, 5, 1, 1, 3, 3, 5, 5])
     np.testing.assert_allclose(whole.lead[:3], every[[1, 3, 5], [0, 1, 2]], rtol=1e-6)
     np.testing.assert_allclose(whole.lead[3:], every[[1, 1, 3, 3, 5, 5], [1, 2, 0, 2, 0, 1]], rtol=1e-6)
-    monkeypatch.setattr(trials, "OTHERS", 2)
+    monkeypatch.setattr(trials, "MAX_PEOPLE_PER_PROBE", 2)
     few = trials_of_draws(evidence, columns, [draw], people).pairs
     np.testing.assert_array_equal(few.photo, [1, 3, 5, 1, 3, 3, 5])
     np.testing.assert_array_equal(few.same, [True] * 3 + [False] * 4)

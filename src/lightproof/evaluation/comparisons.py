@@ -1,4 +1,4 @@
-"""Photos against templates: all the evidence, computed once."""
+"""Photos against templates: all scores, computed once."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from lightproof.matching.scores import Scores, stack_probes
 from lightproof.matching.templates import TemplateSet
 from lightproof.types import Array, Floats
 
-TEMPLATES: Final = 256
-"""Templates compared with at a time; features of photos are cheap and made again for the next ones."""
+TEMPLATES_PER_BLOCK: Final = 256
+"""Templates held at a time; features of photos are cheap and computed again for the next block."""
 
-PHOTOS: Final = 64
+PHOTOS_PER_BLOCK: Final = 64
 """Photos compared at a time."""
 
 
@@ -39,37 +39,39 @@ def compare_drawn(
     Scores
         ``people`` has a column for each template.
     """
-    known = np.empty((len(images), len(enrolled)), np.float32)
-    made_up = np.empty((len(images), len(matcher.cohort)), np.float32)
-    people, made = matcher.template_set({}), -1
-    for first, start in progress(_steps(len(enrolled), len(images))):
-        if first != made:
-            people, made = _people(matcher, images, enrolled[first : first + TEMPLATES]), first
-        said = matcher.compare(images[start : start + PHOTOS], people)
-        known[start : start + PHOTOS, first : first + TEMPLATES] = said.people
-        made_up[start : start + PHOTOS] = said.cohort
-    return Scores(known, made_up)
+    people_scores = np.empty((len(images), len(enrolled)), np.float32)
+    cohort_scores = np.empty((len(images), len(matcher.cohort)), np.float32)
+    templates, block = matcher.template_set({}), -1
+    firsts = range(0, len(enrolled), TEMPLATES_PER_BLOCK)
+    for first, start in progress([(first, start) for first in firsts for start in _starts(images)]):
+        columns, rows = slice(first, first + TEMPLATES_PER_BLOCK), slice(start, start + PHOTOS_PER_BLOCK)
+        if first != block:
+            templates, block = _templates(matcher, images, enrolled[columns]), first
+        scores = matcher.compare(images[rows], templates)
+        people_scores[rows, columns] = scores.people
+        cohort_scores[rows] = scores.cohort
+    return Scores(people_scores, cohort_scores)
 
 
 def compare_enrolled(matcher: Matcher, images: Array, people: TemplateSet, progress: SizedProgress) -> Scores:
     """Compare every photo with people who are enrolled already."""
-    blocks = [images[start : start + PHOTOS] for start in range(0, len(images), PHOTOS)]
+    blocks = [images[start : start + PHOTOS_PER_BLOCK] for start in _starts(images)]
     return stack_probes([matcher.compare(block, people) for block in progress(blocks)])
 
 
-def pair_leads(evidence: Scores) -> Floats:
+def pair_leads(scores: Scores) -> Floats:
     """Lead of each person as if they alone were enrolled, as two photos are compared, shape (n, C)."""
-    cohort = evidence.cohort.astype(np.float64)
-    # With nobody else enrolled the lead is a straight line over the evidence: two points of it are enough.
+    cohort = scores.cohort.astype(np.float64)
+    # With nobody else enrolled the lead is a straight line over the score: two points of it are enough.
     zero, one = (normalized_scores(Scores(np.full((len(cohort), 1), value), cohort)) for value in (0.0, 1.0))
-    return np.asarray((zero + evidence.people * (one - zero)).astype(np.float32))
+    return np.asarray((zero + scores.people * (one - zero)).astype(np.float32))
 
 
-def _steps(n_templates: int, n_photos: int) -> list[tuple[int, int]]:
-    return [(first, start) for first in range(0, n_templates, TEMPLATES) for start in range(0, n_photos, PHOTOS)]
+def _starts(images: Array) -> range:
+    return range(0, len(images), PHOTOS_PER_BLOCK)
 
 
-def _people(matcher: Matcher, images: Array, enrolled: Sequence[tuple[int, ...]]) -> TemplateSet:
+def _templates(matcher: Matcher, images: Array, enrolled: Sequence[tuple[int, ...]]) -> TemplateSet:
     photos = sorted({photo for group in enrolled for photo in group})
-    alone = dict(zip(photos, matcher.templates(images[photos]), strict=True))
-    return matcher.template_set({group: matcher.joined([alone[photo] for photo in group]) for group in enrolled})
+    single = dict(zip(photos, matcher.templates(images[photos]), strict=True))
+    return matcher.template_set({group: matcher.joined([single[photo] for photo in group]) for group in enrolled})

@@ -1,58 +1,38 @@
-"""Try a folder of photos as a gallery: who is named, who is taken for somebody else, which strangers get in."""
+"""Evaluate a folder of photos as a gallery: who is named, who is taken for somebody else, which strangers get in."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Final, Protocol
+from typing import Any, Final
 from unicodedata import normalize
 
 import numpy as np
+from numpy.typing import NDArray
 
 from lightproof.core.images import refuse_blank
 from lightproof.core.progress import SizedProgress
 from lightproof.datasets.face_set import FaceSet
+from lightproof.datasets.file_readers import count
 from lightproof.errors import BadLabels, BadParameter
 from lightproof.evaluation.comparisons import compare_drawn, compare_enrolled
 from lightproof.evaluation.light_groups import light_groups
 from lightproof.evaluation.mistakes import Album, Mistake, worst_mistakes
 from lightproof.evaluation.rates_by_light import Curves, Figure, Judge
-from lightproof.evaluation.splits import Draw, make_draws
-from lightproof.evaluation.trials import Trials, trials_of_draws, trials_of_gallery
+from lightproof.evaluation.trials import Draw, Trials, make_draws, trials_of_draws, trials_of_gallery
+from lightproof.gallery.reader import GalleryReader
 from lightproof.matching.calibration import ImpostorModel, check_far
 from lightproof.matching.light_penalty import lights_of, mean_agreement, mutual_agreement
-from lightproof.matching.matcher import Matcher, matcher_for, preset_settings
-from lightproof.matching.templates import TemplateSet
-from lightproof.types import Array, Ints, is_whole
+from lightproof.matching.matcher import matcher_for, preset_settings
+from lightproof.types import is_whole
 
 FARS: Final = (0.01, 0.001)
-"""Shares of strangers that thresholds are meant to accept, if nobody says."""
-
-
-class KnownStrangers(Protocol):
-    """What a gallery knows about strangers."""
-
-    def among(self, n_people: int, alike: float = 0.0) -> ImpostorModel:
-        """How well they do among so many people."""
-
-
-class KnownPeople(Protocol):
-    """What is asked of a gallery."""
-
-    @property
-    def matcher(self) -> Matcher:
-        """Compares under the gallery's settings."""
-
-    def near_all(self, images: Array, including: Sequence[str]) -> TemplateSet:
-        """Everybody enrolled who is worth comparing with any of many faces, by name."""
-
-    def calibration(self) -> KnownStrangers:
-        """How well strangers do in it, as far as it knows."""
+"""Shares of strangers that thresholds are meant to accept by default."""
 
 
 @dataclass(frozen=True, eq=False)
 class Evaluation:
-    """What came out.
+    """The figures, curves and worst mistakes of an evaluation.
 
     Attributes
     ----------
@@ -61,18 +41,18 @@ class Evaluation:
     n_people, n_photos : int
         Of the faces evaluated.
     n_enrolled, n_strangers : int
-        People enrolled, and people left out, where strangers are asked about.
+        People enrolled, and people left out, in the open-set trials.
     draws : int
         How often photos and strangers were drawn; 1 with a gallery, where nothing is drawn.
     fars : tuple of float
         Shares of strangers that thresholds are meant to accept.
     stranger_questions : int
-        How often a stranger was asked about: a share under one in so many cannot be measured.
+        Open-set trials with a stranger: a share under one in so many cannot be measured.
     figures : tuple of Figure
     curves : dict of str to Curves
         By light.
     mistakes : tuple of Mistake
-        The worst, at the gallery's own threshold for the first of ``fars``.
+        At the gallery's own threshold for the first of ``fars``.
     """
 
     source: str
@@ -90,7 +70,7 @@ class Evaluation:
     def figure(
         self, measure: str, light: str = "all", threshold: str | None = None, far: float | None = None
     ) -> Figure | None:
-        """Return one figure, None where there was nothing to ask."""
+        """Return one figure, None if there was no trial."""
         wanted = (measure, light, threshold, far)
         return next((f for f in self.figures if (f.measure, f.light, f.threshold, f.far) == wanted), None)
 
@@ -108,14 +88,14 @@ def evaluate(
     fars: Sequence[float] = FARS,
     seed: int = 0,
     progress: SizedProgress = iter,
-    gallery: KnownPeople | None = None,
+    gallery: GalleryReader | None = None,
 ) -> Evaluation:
-    """Try photos of people as a gallery.
+    """Evaluate photos of people as a gallery.
 
-    Without a gallery, in each draw some photos of everybody are enrolled and all others asked about: with everybody
-    enrolled, one against one, and with half of the people left out as strangers. With one, nothing is enrolled: photos
-    of people whose name it has are known, all others are strangers. Photos that it was made of should not be among
-    them; they are always recognized.
+    Without ``gallery``, each draw enrolls some photos of everybody and probes with all others: with everybody enrolled,
+    one against one, and with half of the people left out as strangers. With ``gallery`` nothing is enrolled: people
+    whose name it has are known, all others are strangers. Leave out photos that it was made of; it always recognizes
+    them.
 
     Parameters
     ----------
@@ -123,18 +103,15 @@ def evaluate(
     preset : {"robust", "fast"}
         Not used with a gallery, which has its own settings.
     photos : int
-        Photos enrolled of each person; somebody with too few gets all but one enrolled.
+        Photos enrolled of each person; of a person with too few all but one.
     draws : int
     fars : sequence of float
         Shares of strangers that may be accepted.
     seed : int
     progress : callable
         Wraps the loops, to show how far they are.
-    gallery : KnownPeople, optional
-
-    Returns
-    -------
-    Evaluation
+    gallery : GalleryReader, optional
+        Such as a :class:`~lightproof.gallery.Gallery`.
 
     Examples
     --------
@@ -166,28 +143,33 @@ def _of_draws(
     drawn = make_draws(people, photos, draws, seed)
     matcher = matcher_for(preset_settings(preset))
     templates = list(dict.fromkeys(enrolled for draw in drawn for enrolled in draw.enrolled))
-    evidence = compare_drawn(matcher, faces.images, templates, progress)
-    columns = {enrolled: i for i, enrolled in enumerate(templates)}
-    trials = trials_of_draws(evidence, columns, drawn, people)
-    album = Album(faces.images, faces.files, people, names.tolist(), lambda i, who, _: drawn[i].enrolled[who][0])
-    source = f"{photos} photo{'s' * (photos != 1)} a person, preset {preset}"
-    out = int(drawn[0].strangers.sum())
-    usual = ImpostorModel.default(trials.n_enrolled, _alike(faces, drawn))
-    return _told(faces, trials, album, usual, fars, progress, source, draws, out)
+    scores = compare_drawn(matcher, faces.images, templates, progress)
+    trials = trials_of_draws(scores, {enrolled: i for i, enrolled in enumerate(templates)}, drawn, people)
+    return _evaluation(
+        faces,
+        trials,
+        Album(faces.images, faces.files, people, names.tolist(), lambda i, who, _: drawn[i].enrolled[who][0]),
+        ImpostorModel.default(trials.n_enrolled, _mean_agreement(faces, drawn)),
+        light_groups(faces, progress),
+        source=f"{count(photos, 'photo')} a person, preset {preset}",
+        draws=draws,
+        fars=fars,
+        n_strangers=int(drawn[0].strangers.sum()),
+    )
 
 
-def _alike(faces: FaceSet, draws: Sequence[Draw]) -> float:
-    """How far the lights of those who are enrolled among strangers agree, on average over the draws."""
-    found = []
+def _mean_agreement(faces: FaceSet, draws: Sequence[Draw]) -> float:
+    """How far the lights of the people enrolled in the open-set trials agree, on average over the draws."""
+    agreements = []
     for draw in draws:
         enrolled = [draw.enrolled[person] for person in np.flatnonzero(~draw.strangers)]
         lights = lights_of(faces.images[[photo for photos in enrolled for photo in photos]])
-        # What cannot be told counts as light from the front, as in a gallery.
-        found.append(mean_agreement(np.nan_to_num(lights), np.cumsum([0, *map(len, enrolled[:-1])])))
-    return float(np.mean(found))
+        # A light that cannot be read counts as light from the front, as in a gallery.
+        agreements.append(mean_agreement(np.nan_to_num(lights), np.cumsum([0, *map(len, enrolled[:-1])])))
+    return float(np.mean(agreements))
 
 
-def _of_gallery(faces: FaceSet, gallery: KnownPeople, fars: tuple[float, ...], progress: SizedProgress) -> Evaluation:
+def _of_gallery(faces: FaceSet, gallery: GalleryReader, fars: tuple[float, ...], progress: SizedProgress) -> Evaluation:
     # A gallery has names in composed form; folders on some systems do not.
     labels = [normalize("NFC", str(label)) for label in faces.labels]
     enrolled = gallery.near_all(faces.images, sorted(set(labels)))
@@ -195,37 +177,43 @@ def _of_gallery(faces: FaceSet, gallery: KnownPeople, fars: tuple[float, ...], p
         raise BadLabels("The gallery", "of one or more people", "nobody")
     known = [str(name) for name in enrolled.names]
     names = known + sorted(set(labels) - set(known))
-    place = {name: i for i, name in enumerate(names)}
-    people = np.array([place[label] for label in labels], dtype=np.intp)
-    evidence = compare_enrolled(gallery.matcher, faces.images, enrolled, progress)
-    trials = trials_of_gallery(evidence, people, len(known))
-    usual = gallery.calibration().among(enrolled.n_people, mutual_agreement(enrolled))
-    album = Album(faces.images, faces.files, people, names, lambda _, who, asked: _another(people, who, asked))
-    source = f"a gallery of {enrolled.n_people} {'person' if enrolled.n_people == 1 else 'people'}"
-    return _told(faces, trials, album, usual, fars, progress, source, 1, len(names) - len(known))
+    number = {name: i for i, name in enumerate(names)}
+    people = np.array([number[label] for label in labels], dtype=np.intp)
+    scores = compare_enrolled(gallery.matcher, faces.images, enrolled, progress)
+
+    def other_photo(draw: int, person: int, probe: int) -> int | None:
+        """Find another photo of a person in the folder: a gallery need not keep faces."""
+        return next((photo for photo in np.flatnonzero(people == person).tolist() if photo != probe), None)
+
+    return _evaluation(
+        faces,
+        trials_of_gallery(scores, people, len(known)),
+        Album(faces.images, faces.files, people, names, other_photo),
+        gallery.calibration().among(enrolled.n_people, mutual_agreement(enrolled)),
+        light_groups(faces, progress),
+        source=f"a gallery of {count(enrolled.n_people, 'person', 'people')}",
+        draws=1,
+        fars=fars,
+        n_strangers=len(names) - len(known),
+    )
 
 
-def _another(people: Ints, who: int, asked: int) -> int | None:
-    """Find another photo of a person in the folder: a gallery need not keep faces."""
-    hers = np.flatnonzero(people == who)
-    return next((photo for photo in hers.tolist() if photo != asked), None)
-
-
-def _told(
+def _evaluation(
     faces: FaceSet,
     trials: Trials,
     album: Album,
-    usual: ImpostorModel,
-    fars: tuple[float, ...],
-    progress: SizedProgress,
+    impostors: ImpostorModel,
+    lights: NDArray[np.str_],
+    *,
     source: str,
     draws: int,
+    fars: tuple[float, ...],
     n_strangers: int,
 ) -> Evaluation:
-    judge = Judge(trials, album.people, light_groups(faces, progress), fars, usual)
+    judge = Judge(trials, album.people, lights, fars, impostors)
     return Evaluation(
         source=source,
-        n_people=_distinct(album.people),
+        n_people=len(np.unique(album.people)),
         n_photos=len(faces),
         n_enrolled=trials.n_enrolled,
         n_strangers=n_strangers,
@@ -234,9 +222,5 @@ def _told(
         stranger_questions=len(trials.strangers),
         figures=tuple(judge.figures()),
         curves=judge.curves(),
-        mistakes=tuple(worst_mistakes(trials, usual, fars[0], album)),
+        mistakes=tuple(worst_mistakes(trials, impostors, fars[0], album)),
     )
-
-
-def _distinct(people: Ints) -> int:
-    return len(np.unique(people))

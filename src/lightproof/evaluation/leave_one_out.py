@@ -1,4 +1,4 @@
-"""How well a gallery recognizes its own photos, by light: each is left out in turn, and asked about."""
+"""How well a gallery recognizes its own photos, by light: each is left out in turn and becomes a probe."""
 
 from __future__ import annotations
 
@@ -20,18 +20,18 @@ from lightproof.gallery.reader import GalleryReader
 from lightproof.gallery.results import mark
 from lightproof.gallery.store import NewPhoto
 from lightproof.gallery.template_codec import decode
-from lightproof.matching.calibration import ImpostorModel, normalized_scores, score_of
+from lightproof.matching.calibration import normalized_scores, score_of
 from lightproof.matching.light_penalty import mutual_agreement
 from lightproof.matching.matcher import Matcher
 from lightproof.matching.templates import Template, TemplateSet
 from lightproof.metrics import share_by_person
 from lightproof.types import Floats, Ints
 
-PHOTOS: Final = 8
-"""Photos of a person that are asked about, at most."""
+PHOTOS_PER_PERSON: Final = 8
+"""Probes of a person, at most."""
 
-FEW: Final = 20
-"""People asked about, below which it is said that intervals are wide."""
+MIN_PEOPLE: Final = 20
+"""With fewer people the note says that intervals are wide."""
 
 
 @dataclass(frozen=True)
@@ -42,9 +42,9 @@ class Counted:
     ----------
     count, of : int
     people : int
-        Who is on these photos, counted once.
+        People on these photos.
     low, high : float or None
-        The 95 % interval of the share, with people drawn again and not photos; None where one person is too few.
+        The 95 % interval of the share, with people drawn again and not photos; None if one person is too few.
     """
 
     count: int
@@ -63,7 +63,7 @@ class Counted:
 
     @property
     def share(self) -> float | None:
-        """Which share that is, 0 to 1; None where there was nothing to count."""
+        """The share, 0 to 1; None of no photos."""
         return self.count / self.of if self.of else None
 
 
@@ -74,13 +74,13 @@ class InLight:
     Attributes
     ----------
     light, words : str
-        A key of :data:`lightproof.evaluation.light_groups.LIGHTS`, and what it is called there.
+        A key of :data:`lightproof.evaluation.light_groups.LIGHTS`, and its title there.
     named : Counted
-        Left out of its person's template: the best match is the right person.
+        Photos left out of their person's template whose best match is the right person.
     found : Counted
-        And it is accepted.
+        Those that are accepted, too.
     strangers : Counted
-        With its person left out altogether: it is taken for somebody else.
+        Photos taken for somebody else when their person is left out altogether.
     """
 
     light: str
@@ -92,7 +92,7 @@ class InLight:
 
 @dataclass(frozen=True)
 class Within:
-    """What came out.
+    """The figures of a gallery on its own photos.
 
     Attributes
     ----------
@@ -101,19 +101,19 @@ class Within:
     threshold : float
         The score from which on a match is accepted.
     calibrated : bool
-        Whether the gallery is. If so, on the very people who are strangers here.
+        Whether the gallery is calibrated; if so, on the very people who are strangers here.
     people : int
         Enrolled, with a photo.
     asked : int
         Photos left out of their person's template: only those of people with two or more.
     strangers_asked : int
-        Photos asked about with their person left out: none where nobody else is enrolled.
+        Probes with their person left out: none if nobody else is enrolled.
     lights : tuple of InLight
         All photos, then those under each kind of light that there is.
     from_faces : bool
         Whether every photo was compared as it is, and no template stood in for one.
     note : str
-        What the figures rest on.
+        A sentence on what the figures rest on.
     """
 
     far: float
@@ -127,27 +127,28 @@ class Within:
     note: str
 
     def rows(self) -> list[dict[str, Any]]:
-        """Return the figures in the form of :meth:`lightproof.evaluation.Evaluation.rows`, where there was a photo."""
-        return [figure.as_dict() for one in self.lights for figure in self._figures(one)]
+        """Return the figures as :meth:`lightproof.evaluation.Evaluation.rows` does, but for those of no photos."""
+        return [figure.as_dict() for group in self.lights for figure in self._figures(group)]
 
-    def _figures(self, one: InLight) -> Iterator[Figure]:
-        yield from _figure("rank-1", one.light, None, None, one.named)
-        yield from _figure("found", one.light, "used", self.far, one.found)
-        yield from _figure("strangers accepted", one.light, "used", self.far, one.strangers)
-
-
-def _figure(measure: str, light: str, threshold: str | None, far: float | None, photos: Counted) -> Iterator[Figure]:
-    if photos.share is not None:
-        ends = photos.low, photos.high
-        yield Figure(measure, light, threshold, far, photos.share, *ends, photos.people, photos.of, photos.of)
+    def _figures(self, group: InLight) -> Iterator[Figure]:
+        for measure, threshold, far, photos in (
+            ("rank-1", None, None, group.named),
+            ("found", "used", self.far, group.found),
+            ("strangers accepted", "used", self.far, group.strangers),
+        ):
+            if photos.share is not None:
+                ends = photos.low, photos.high
+                counts = photos.people, photos.of, photos.of
+                yield Figure(measure, group.light, threshold, far, photos.share, *ends, *counts)
 
 
 def evaluate_within(gallery: GalleryReader, *, far: float | None = None, progress: SizedProgress = iter) -> Within:
     """Find out how well a gallery recognizes its own photos.
 
-    Up to :data:`PHOTOS` photos of everybody, or of :data:`lightproof.gallery.calibrate.MOST` people, are asked about
-    twice. First each is left out of the template of its person, where others are left to make one: the answer is that
-    of a gallery which never had the photo. Then its person is left out, and it is a stranger's. Nothing is changed.
+    Up to :data:`PHOTOS_PER_PERSON` photos of everybody, or of :data:`lightproof.gallery.calibrate.MOST` people, are
+    probes twice. First the photo is left out of the template of its person, if other photos remain: the answer is that
+    of a gallery which never had the photo. Then its person is left out, and the photo is a stranger's. Nothing is
+    changed.
 
     Photos that were taken at one go are alike: they are found more easily than those of another day.
 
@@ -159,10 +160,6 @@ def evaluate_within(gallery: GalleryReader, *, far: float | None = None, progres
         Share of strangers that may be accepted; that of the gallery by default.
     progress : callable
         Wraps the loop over people, to show how far it is.
-
-    Returns
-    -------
-    Within
 
     Examples
     --------
@@ -177,34 +174,34 @@ def evaluate_within(gallery: GalleryReader, *, far: float | None = None, progres
     >>> everything.named.count, everything.named.of, everything.strangers.count
     (6, 6, 0)
     """
-    known = gallery.calibration()
-    rate = far_asked("evaluate_within", far, known)
+    calibration = gallery.calibration()
+    rate = far_asked("evaluate_within", far, calibration)
     n_people = gallery.follow()
-    outcomes: list[_Outcome] = []
+    outcomes: list[_LeftOutPhoto] = []
     with gallery.store.reading() as view:
         drawn = view.drawn(MOST)
         names = sorted(view.names_of(drawn).values())
-        theirs = ((who.name, own) for who, own, _ in view.templates_of_people(drawn, faces=True))
-        # Whoever shows how far it is may want to know all steps at once, but not everybody's photos.
-        for _, (name, photos) in zip(progress(names), theirs, strict=False):
-            outcomes += _Questions(gallery, known, rate).about(name, photos)
+        photos_of_people = ((who.name, photos) for who, photos, _ in view.templates_of_people(drawn, faces=True))
+        # A progress bar may need all steps at once, but not everybody's photos.
+        for _, (name, photos) in zip(progress(names), photos_of_people, strict=False):
+            outcomes += _leave_out(gallery, calibration, rate, name, photos)
     return Within(
         far=rate,
         threshold=float(score_of(np.asarray(rate))),
-        calibrated=known.strangers > 0,
+        calibrated=calibration.strangers > 0,
         people=n_people,
-        asked=sum(one.named is not None for one in outcomes),
-        strangers_asked=sum(one.accepted is not None for one in outcomes),
+        asked=sum(outcome.named is not None for outcome in outcomes),
+        strangers_asked=sum(outcome.accepted is not None for outcome in outcomes),
         lights=tuple(_in_lights(outcomes)),
-        from_faces=bool(outcomes) and all(one.face for one in outcomes),
+        from_faces=bool(outcomes) and all(outcome.face for outcome in outcomes),
         note=_note(outcomes, n_people),
     )
 
 
-class _Outcome(NamedTuple):
-    """What came of one photo: whom it shows, the group of its light, whether its face was compared; then the answers.
+class _LeftOutPhoto(NamedTuple):
+    """The answers for one photo; ``face`` is whether the face was compared, and no template in its place.
 
-    ``named`` and ``found`` are None where no other photo is left, ``accepted`` where no other person is.
+    ``named`` and ``found`` are None if the person has no other photo, ``accepted`` if nobody else is enrolled.
     """
 
     person: str
@@ -215,61 +212,43 @@ class _Outcome(NamedTuple):
     accepted: bool | None
 
 
-@dataclass(frozen=True, eq=False)
-class _Questions:
-    """What is the same for every photo."""
+def _leave_out(
+    gallery: GalleryReader, calibration: Calibration, far: float, name: str, photos: Sequence[NewPhoto]
+) -> list[_LeftOutPhoto]:
+    """Leave out some photos of a person, all of whose photos are given."""
+    some, matcher, place = evenly(len(photos)), gallery.matcher, gallery.place
+    people = gallery.near(*asked_of_photos(matcher, [photos[i] for i in some], place), including=[name])
+    leads = leads_left_out(matcher, people, name, photos, some, place)
 
-    gallery: GalleryReader
-    known: Calibration
-    far: float
+    def accepted_among(people: TemplateSet, leads: Floats) -> list[bool]:
+        impostors = calibration.among(people.n_people, mutual_agreement(people))
+        # The distance of a match has no part in the verdict.
+        return [verdict(mark(lead, math.nan, impostors), far).same for lead in leads.max(axis=1)]
 
-    def about(self, name: str, photos: Sequence[NewPhoto]) -> list[_Outcome]:
-        """Ask about some photos of a person, all of whose photos are given."""
-        some, matcher, place = evenly(len(photos)), self.gallery.matcher, self.gallery.place
-        asked = asked_of_photos(matcher, [photos[i] for i in some], place)
-        people = self.gallery.near(*asked, including=[name])
-        ahead = leads_left_out(matcher, people, name, photos, some, place)
-        right = self._recognized(people, name, ahead.photo) if ahead.photo is not None else [(None, None)] * len(some)
-        accepted = self._let_in(people, name, ahead.person) if ahead.person is not None else [None] * len(some)
-        unread = (math.nan, math.nan)
-        directions = np.array([light_of(photos[i].light, place) or unread for i in some]).reshape(-1, 2)
-        lights = groups_of(*directions.T).tolist()
-        faces = [photos[i].face is not None for i in some]
-        return [
-            _Outcome(name, light, face, *known, let_in)
-            for light, face, known, let_in in zip(lights, faces, right, accepted, strict=True)
-        ]
-
-    def _strangers(self, people: TemplateSet) -> ImpostorModel:
-        return self.known.among(people.n_people, mutual_agreement(people))
-
-    def _recognized(self, people: TemplateSet, name: str, ahead: Floats) -> list[tuple[bool, bool]]:
-        """Whether each photo is rightly named, and accepted besides."""
-        # What the gallery judges by, with all its photos: one light more or less hardly moves it.
-        names, strangers = people.names, self._strangers(people)
-        named = [names[best] == name for best in ahead.argmax(axis=1)]
-        reached = [self._accepts(lead, strangers) for lead in ahead.max(axis=1)]
-        return [(right, right and enough) for right, enough in zip(named, reached, strict=True)]
-
-    def _let_in(self, people: TemplateSet, name: str, ahead: Floats) -> list[bool]:
-        """Whether each photo is accepted as somebody by those who are left."""
-        strangers = self._strangers(people.removing(name))
-        return [self._accepts(lead, strangers) for lead in ahead.max(axis=1)]
-
-    def _accepts(self, lead: float, strangers: ImpostorModel) -> bool:
-        # How far away a match is has no part in it.
-        return verdict(mark(lead, math.nan, strangers), self.far).same
+    named: list[bool | None] = [None] * len(some)
+    found, accepted = named.copy(), named.copy()
+    if leads.photo is not None:
+        names = people.names
+        named = [names[best] == name for best in leads.photo.argmax(axis=1)]
+        # The gallery judges with all its photos: one light more or less hardly moves it.
+        found = [right and same for right, same in zip(named, accepted_among(people, leads.photo), strict=True)]
+    if leads.person is not None:
+        accepted = list(accepted_among(people.removing(name), leads.person))
+    directions = np.array([light_of(photos[i].light, place) or (math.nan, math.nan) for i in some]).reshape(-1, 2)
+    lights = groups_of(*directions.T).tolist()
+    faces = [photos[i].face is not None for i in some]
+    return [_LeftOutPhoto(name, *answers) for answers in zip(lights, faces, named, found, accepted, strict=True)]
 
 
 class LeftOut(NamedTuple):
-    """How far everybody is ahead on some photos of a person.
+    """The leads of everybody on some photos of a person.
 
     Attributes
     ----------
     photo : ndarray of shape (n, C) or None
-        Each photo left out of its person's template; None where it is the only one.
+        With each photo left out of its person's template; None for an only photo.
     person : ndarray of shape (n, C - 1) or None
-        The person left out; None where nobody else is enrolled.
+        With the person left out; None if nobody else is enrolled.
     """
 
     photo: Floats | None
@@ -279,9 +258,9 @@ class LeftOut(NamedTuple):
 def leads_left_out(
     matcher: Matcher, people: TemplateSet, name: str, photos: Sequence[NewPhoto], some: Ints, place: str
 ) -> LeftOut:
-    """Ask about some photos of a person, each left out of the template, and with the person left out.
+    """Compare some photos of a person, each left out of the template, and with the person left out.
 
-    What a photo says for the others does not depend on who else is enrolled: only the person's own column changes.
+    The scores of the others do not depend on who else is enrolled: only the person's own column changes.
 
     Parameters
     ----------
@@ -293,21 +272,21 @@ def leads_left_out(
     photos : sequence of NewPhoto
         All photos of the person.
     some : ndarray of shape (n,)
-        Places of those that are asked about.
+        Positions of the photos to compare.
     place : str
         Of the gallery, for the message.
     """
-    column, asked = people.names.index(name), [photos[i] for i in some]
-    said = evidence_of_photos(matcher, people, asked, place)
-    by_others = by_all = None
+    column, probes = people.names.index(name), [photos[i] for i in some]
+    scores = evidence_of_photos(matcher, people, probes, place)
+    without_photo = without_person = None
     if len(people) > 1:
-        by_others = normalized_scores(said.without(column))
+        without_person = normalized_scores(scores.without(column))
     if len(photos) > 1:
         remade = matcher.template_set({i: _without(i, photos, matcher, place) for i in some.tolist()})
-        known = said.people.copy()
-        known[:, column] = np.diagonal(evidence_of_photos(matcher, remade, asked, place).people)
-        by_all = normalized_scores(replace(said, people=known))
-    return LeftOut(by_all, by_others)
+        own = scores.people.copy()
+        own[:, column] = np.diagonal(evidence_of_photos(matcher, remade, probes, place).people)
+        without_photo = normalized_scores(replace(scores, people=own))
+    return LeftOut(without_photo, without_person)
 
 
 def _without(i: int, photos: Sequence[NewPhoto], matcher: Matcher, place: str) -> Template:
@@ -318,39 +297,40 @@ def _without(i: int, photos: Sequence[NewPhoto], matcher: Matcher, place: str) -
 
 
 def evenly(n_photos: int) -> Ints:
-    """Choose the photos of a person that are asked about, evenly from all."""
-    return np.linspace(0, n_photos - 1, min(n_photos, PHOTOS)).astype(int)
+    """Choose the probes among the photos of a person, evenly from all."""
+    return np.linspace(0, n_photos - 1, min(n_photos, PHOTOS_PER_PERSON)).astype(int)
 
 
-def _in_lights(outcomes: Sequence[_Outcome]) -> Iterator[InLight]:
+def _in_lights(outcomes: Sequence[_LeftOutPhoto]) -> Iterator[InLight]:
     for light, words in LIGHTS.items():
-        some = [one for one in outcomes if light in ("all", one.light)]
+        some = [outcome for outcome in outcomes if light in ("all", outcome.light)]
         if some or light == "all":
-            named, found, strangers = (_counted(some, question) for question in ("named", "found", "accepted"))
+            named, found, strangers = (_counted(some, answer) for answer in ("named", "found", "accepted"))
             yield InLight(light, words, named, found, strangers)
 
 
-def _counted(outcomes: Sequence[_Outcome], question: str) -> Counted:
-    asked = [one for one in outcomes if getattr(one, question) is not None]
-    return Counted.over([getattr(one, question) for one in asked], [one.person for one in asked])
+def _counted(outcomes: Sequence[_LeftOutPhoto], answer: str) -> Counted:
+    answered = [outcome for outcome in outcomes if getattr(outcome, answer) is not None]
+    return Counted.over([getattr(outcome, answer) for outcome in answered], [outcome.person for outcome in answered])
 
 
-def _note(outcomes: Sequence[_Outcome], n_people: int) -> str:
+def _note(outcomes: Sequence[_LeftOutPhoto], n_people: int) -> str:
     """Say what the figures rest on."""
     if not n_people:
         return "Nobody is enrolled: there is nothing to ask."
-    asked = [one for one in outcomes if one.named is not None]
-    people = len({one.person for one in asked})
-    if not asked:
-        said = "Nobody has two photos, so none could be left out of the others"
-        return f"{said}; there were only strangers to ask about. {_compared(outcomes)}." if n_people > 1 else f"{said}."
-    said = f"{count(len(asked), 'photo')} of {count(people, 'person', 'people')} were each left out and asked about"
-    few = "; of so few people the intervals are wide" if people < FEW else ""
-    return f"{said}; only people with two or more photos can be. {_compared(outcomes)}{few}."
+    names = [outcome.person for outcome in outcomes if outcome.named is not None]
+    people = len(set(names))
+    if not names:
+        start = "Nobody has two photos, so none could be left out of the others"
+        strangers = f"; there were only strangers to ask about. {_compared(outcomes)}" if n_people > 1 else ""
+        return f"{start}{strangers}."
+    start = f"{count(len(names), 'photo')} of {count(people, 'person', 'people')} were each left out and asked about"
+    few = "; of so few people the intervals are wide" if people < MIN_PEOPLE else ""
+    return f"{start}; only people with two or more photos can be. {_compared(outcomes)}{few}."
 
 
-def _compared(outcomes: Sequence[_Outcome]) -> str:
-    without = sum(not one.face for one in outcomes)
+def _compared(outcomes: Sequence[_LeftOutPhoto]) -> str:
+    without = sum(not outcome.face for outcome in outcomes)
     if not without:
         return "Faces are kept here, so the photos themselves were compared"
     if without == len(outcomes):

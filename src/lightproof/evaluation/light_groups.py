@@ -12,9 +12,11 @@ from lightproof.datasets.face_set import FaceSet
 from lightproof.imaging.lighting import diagnose
 from lightproof.types import Floats
 
-FRONT: Final = 25.0
-SIDE: Final = 60.0
-"""Degrees between camera and light up to which it is in front, and from the side."""
+MAX_FRONT: Final = 25.0
+"""A light from the front stands at most so many degrees from the camera."""
+
+MAX_SIDE: Final = 60.0
+"""A light from the side stands at most so many degrees from the camera."""
 
 LIGHTS: Final = {
     "all": "all photos",
@@ -23,31 +25,31 @@ LIGHTS: Final = {
     "hard": "hard (beyond 60°)",
     "unknown": "cannot be read",
 }
-"""What each group is called."""
+"""Titles of the groups."""
 
 
 def light_groups(faces: FaceSet, progress: SizedProgress = iter) -> NDArray[np.str_]:
     """Name the group of each photo: ``"front"``, ``"side"``, ``"hard"`` or ``"unknown"``.
 
-    Where the data set does not say where the light stood, it is read off the face.
+    If the data set does not say where the light stood, it is estimated from the face.
     """
     azimuths, elevations = faces.azimuths.astype(np.float64), faces.elevations.astype(np.float64)
-    unsaid = np.flatnonzero(np.isnan(azimuths) | np.isnan(elevations))
-    for i in progress(list(unsaid)) if len(unsaid) else ():
-        seen = diagnose(faces.images[i])
-        azimuths[i], elevations[i] = (np.nan if angle is None else angle for angle in (seen.azimuth, seen.elevation))
+    unknown = np.flatnonzero(np.isnan(azimuths) | np.isnan(elevations))
+    for i in progress(list(unknown)) if len(unknown) else ():
+        light = diagnose(faces.images[i])
+        azimuths[i], elevations[i] = (np.nan if angle is None else angle for angle in (light.azimuth, light.elevation))
     return groups_of(azimuths, elevations)
 
 
 def groups_of(azimuths: Floats, elevations: Floats) -> NDArray[np.str_]:
-    """Name the group of each light, by its direction in degrees; nan is one that cannot be read."""
+    """Name the group of each light, by its direction in degrees; nan means that it cannot be read."""
     aside = degrees_aside(azimuths, elevations)
-    known = [np.isnan(aside), aside <= FRONT, aside <= SIDE]
-    return np.select(known, ["unknown", "front", "side"], "hard")
+    conditions = [np.isnan(aside), aside <= MAX_FRONT, aside <= MAX_SIDE]
+    return np.select(conditions, ["unknown", "front", "side"], "hard")
 
 
 def degrees_aside(azimuths: Floats, elevations: Floats) -> Floats:
     """Angle between the light and the camera, in degrees."""
     cosine = np.cos(np.radians(azimuths)) * np.cos(np.radians(elevations))
-    # Rounded, so that a light at 25 degrees stands at 25 degrees.
+    # Rounded, so that a light at 25 degrees is not at 25.0000001.
     return np.asarray(np.round(np.degrees(np.arccos(np.clip(cosine, -1, 1))), 6))

@@ -13,8 +13,8 @@ from lightproof.evaluation.trials import Answers, Trials
 from lightproof.matching.calibration import ImpostorModel, score_of
 from lightproof.types import Array, Ints
 
-SHOWN: Final = 12
-"""Mistakes shown, at most."""
+MAX_MISTAKES: Final = 12
+"""Mistakes shown."""
 
 KINDS: Final = {
     "stranger accepted": "not enrolled, yet taken for somebody",
@@ -32,16 +32,16 @@ class Mistake:
     kind : str
         One of `KINDS`.
     file : str
-        The photo asked about.
+        The probe.
     truth, nearest : str
-        Who it shows, and who was the best match.
+        The person it shows, and the best match.
     score : float
         Of the best match, 0 to 1.
     lead : float
     face : ndarray of shape (h, w), uint8
     nearest_face, true_face : ndarray of shape (h, w), uint8, or None
-        Photos of both people, other ones than the photo asked about: enrolled ones, or with a gallery those of the
-        folder. None for a stranger, or where there is none at hand.
+        Photos of both people other than the probe: enrolled ones, or with a gallery those of the folder. None for a
+        stranger, or if there is no other photo.
     """
 
     kind: str
@@ -56,13 +56,13 @@ class Mistake:
 
     def as_dict(self) -> dict[str, Any]:
         """Return it as a row for machines, without the pictures."""
-        said = {"kind": self.kind, "file": self.file, "truth": self.truth, "nearest": self.nearest}
-        return {"row": "mistake", **said, "score": self.score, "lead": self.lead}
+        names = ("kind", "file", "truth", "nearest", "score", "lead")
+        return {"row": "mistake", **{name: getattr(self, name) for name in names}}
 
 
 @dataclass(frozen=True, eq=False)
 class Album:
-    """What a mistake is told with.
+    """The photos and names that show a mistake.
 
     Attributes
     ----------
@@ -71,7 +71,7 @@ class Album:
     people : ndarray of shape (n,)
     names : sequence of str
     other : callable
-        Draw, person and photo asked about -> position of another photo that shows who is meant, or None.
+        Draw, person and probe -> position of another photo of the person, or None.
     """
 
     images: Array
@@ -80,54 +80,48 @@ class Album:
     names: Sequence[str]
     other: Callable[[int, int, int], int | None]
 
-    def face(self, draw: int, person: int, asked: int) -> Array | None:
-        """Return a face of a person, if there is another one than that asked about."""
-        photo = self.other(draw, person, asked)
+    def face(self, draw: int, person: int, probe: int) -> Array | None:
+        """Return a face of a person other than the probe, if there is one."""
+        photo = self.other(draw, person, probe)
         return None if photo is None else self.images[photo]
 
 
-def worst_mistakes(trials: Trials, usual: ImpostorModel, far: float, album: Album) -> list[Mistake]:
+def worst_mistakes(trials: Trials, impostors: ImpostorModel, far: float, album: Album) -> list[Mistake]:
     """Pick the worst mistakes of each kind in turn, every photo once a kind, at the threshold that a gallery uses."""
-    threshold = usual.lead_at(far)
+    threshold = impostors.lead_at(far)
     known, strangers = trials.known, trials.strangers
-    passed, wrong = known.lead > threshold, known.named != album.people[known.photo]
-    found = {
-        "stranger accepted": _first(strangers, strangers.lead > threshold, descending=True),
-        "taken for another": _first(known, passed & wrong, descending=True),
-        "not recognized": _first(known, ~passed, descending=False),
+    accepted, wrong = known.lead > threshold, known.named != album.people[known.photo]
+    worst = {
+        "stranger accepted": _worst(strangers, strangers.lead > threshold, descending=True),
+        "taken for another": _worst(known, accepted & wrong, descending=True),
+        "not recognized": _worst(known, ~accepted, descending=False),
     }
     # In turn, so that each kind gets its share; they are shown by kind all the same.
-    turns = [
-        pick for row in zip_longest(*(_each(kind, picks) for kind, picks in found.items())) for pick in row if pick
-    ]
-    chosen = sorted(turns[:SHOWN], key=lambda pick: list(KINDS).index(pick[0]))
-    return [_told(kind, answers, i, usual, album) for kind, answers, i in chosen]
+    columns = ([(kind, answers, i) for i in range(len(answers))] for kind, answers in worst.items())
+    turns = [pick for row in zip_longest(*columns) for pick in row if pick]
+    chosen = sorted(turns[:MAX_MISTAKES], key=lambda pick: list(KINDS).index(pick[0]))
+    return [_mistake(kind, answers, i, impostors, album) for kind, answers, i in chosen]
 
 
-def _each(kind: str, picks: Answers) -> list[tuple[str, Answers, int]]:
-    return [(kind, picks, i) for i in range(len(picks))]
-
-
-def _first(answers: Answers, chosen: Array, descending: bool) -> Answers:
+def _worst(answers: Answers, chosen: Array, descending: bool) -> Answers:
     """Return the worst answers, each photo once, the worst first."""
     some = answers.take(chosen)
     some = some.take(np.argsort(-some.lead if descending else some.lead, kind="stable"))
     _, first = np.unique(some.photo, return_index=True)
-    return some.take(np.sort(first)[:SHOWN])
+    return some.take(np.sort(first)[:MAX_MISTAKES])
 
 
-def _told(kind: str, answers: Answers, i: int, usual: ImpostorModel, album: Album) -> Mistake:
+def _mistake(kind: str, answers: Answers, i: int, impostors: ImpostorModel, album: Album) -> Mistake:
     photo, draw, named = int(answers.photo[i]), int(answers.draw[i]), int(answers.named[i])
     truth = int(album.people[photo])
-    true_face = None if kind == "stranger accepted" else album.face(draw, truth, photo)
     return Mistake(
         kind=kind,
         file=album.files[photo],
         truth=album.names[truth],
         nearest=album.names[named],
-        score=float(score_of(usual.chance(answers.lead[i]))),
+        score=float(score_of(impostors.chance(answers.lead[i]))),
         lead=float(answers.lead[i]),
         face=album.images[photo],
         nearest_face=album.face(draw, named, photo),
-        true_face=true_face,
+        true_face=None if kind == "stranger accepted" else album.face(draw, truth, photo),
     )

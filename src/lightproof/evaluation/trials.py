@@ -1,28 +1,82 @@
-"""Every question that was asked, and what came out."""
+"""The trials of an evaluation: who is enrolled, who stays a stranger, and the answer to each probe."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
-from typing import Final, Self
+from typing import Final, Self, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from lightproof.datasets.file_readers import count
+from lightproof.errors import BadLabels
 from lightproof.evaluation.comparisons import pair_leads
-from lightproof.evaluation.splits import Draw
 from lightproof.matching.calibration import normalized_scores
 from lightproof.matching.scores import Scores
 from lightproof.metrics import rank_of
 from lightproof.types import Array, Floats, Ints
 
-OTHERS: Final = 200
-"""People that a photo is compared with one against one, at most, beside its own: pairs grow with the square."""
+MAX_PEOPLE_PER_PROBE: Final = 200
+"""People that a photo is compared with one against one, beside its own: the number of pairs grows with the square."""
+
+
+@dataclass(frozen=True, eq=False)
+class Draw:
+    """One way to enroll everybody.
+
+    Attributes
+    ----------
+    enrolled : tuple of tuple of int
+        For each person the positions of the photos enrolled, rising.
+    strangers : ndarray of shape (people,), bool
+        The people left out in the open-set trials.
+    """
+
+    enrolled: tuple[tuple[int, ...], ...]
+    strangers: NDArray[np.bool_]
+
+    def probes(self, n_photos: int) -> NDArray[np.bool_]:
+        """Mark the photos that are not enrolled."""
+        free = np.ones(n_photos, bool)
+        free[[photo for photos in self.enrolled for photo in photos]] = False
+        return free
+
+
+def make_draws(people: Ints, photos: int, draws: int, seed: int) -> list[Draw]:
+    """Draw the photos to enroll, and half of the people to be strangers.
+
+    Of a person with too few photos all but one are enrolled, so that one is left as a probe; an only photo is enrolled.
+
+    Parameters
+    ----------
+    people : ndarray of shape (n,)
+        Number of the person on each photo, from 0 without gaps.
+    photos, draws, seed : int
+    """
+    counts = np.bincount(people)
+    if len(counts) < 2 or counts.max() < 2:
+        got = f"{count(len(counts), 'person', 'people')} with {count(len(people), 'photo')} altogether"
+        raise BadLabels("The faces to evaluate", "of two or more people, at least one of them with two photos", got)
+    return [_draw(people, counts, photos, np.random.default_rng([seed, i])) for i in range(draws)]
+
+
+def _draw(people: Ints, counts: Ints, photos: int, rng: np.random.Generator) -> Draw:
+    enrolled = []
+    for person, n_photos in enumerate(counts):
+        chosen = rng.permutation(np.flatnonzero(people == person))[: max(1, min(photos, n_photos - 1))]
+        enrolled.append(tuple(sorted(chosen.tolist())))
+    # A person with a probe stays enrolled, or nobody could be found.
+    stays = rng.choice(np.flatnonzero(counts > 1))
+    others = rng.permutation(np.delete(np.arange(len(counts)), stays))
+    strangers = np.zeros(len(counts), bool)
+    strangers[others[: max(1, len(counts) // 2)]] = True
+    return Draw(tuple(enrolled), strangers)
 
 
 @dataclass(frozen=True, eq=False)
 class Answers:
-    """Who is on these photos? Each array has one entry a question; a photo may be asked about in several draws.
+    """Identification, 1:N. Each array has one entry a trial; a photo may be the probe in several draws.
 
     Attributes
     ----------
@@ -32,7 +86,7 @@ class Answers:
     lead : ndarray of float
         How far the best match is ahead.
     rank : ndarray of int
-        Place of the right person, 1 for the best match; 0 for a stranger.
+        Rank of the right person, 1 for the best match; 0 for a stranger.
     """
 
     photo: Ints
@@ -50,13 +104,13 @@ class Answers:
         return np.asarray(self.rank == 1)
 
     def take(self, chosen: Array) -> Self:
-        """Return some of the questions."""
+        """Return some of the trials."""
         return type(self)(*(getattr(self, field.name)[chosen] for field in fields(self)))
 
 
 @dataclass(frozen=True, eq=False)
 class Pairs:
-    """Do this photo and this template show the same person? One entry a pair.
+    """Verification, 1:1: do this photo and this template show the same person? One entry a pair.
 
     Attributes
     ----------
@@ -72,17 +126,17 @@ class Pairs:
 
 @dataclass(frozen=True, eq=False)
 class Trials:
-    """All the questions.
+    """All trials.
 
     Attributes
     ----------
     closed : Answers
         Everybody is enrolled.
     known, strangers : Answers
-        Some people are not: photos of those who are, and of those who are not.
+        The open-set trials, with some people left out: probes of the people enrolled, and of the others.
     pairs : Pairs
     n_enrolled : int
-        People enrolled where strangers are asked about.
+        People enrolled in the open-set trials.
     """
 
     closed: Answers
@@ -92,14 +146,12 @@ class Trials:
     n_enrolled: int
 
 
-def trials_of_draws(
-    evidence: Scores, columns: dict[tuple[int, ...], int], draws: Sequence[Draw], people: Ints
-) -> Trials:
-    """Ask about all photos that are not enrolled, in every draw.
+def trials_of_draws(scores: Scores, columns: dict[tuple[int, ...], int], draws: Sequence[Draw], people: Ints) -> Trials:
+    """Probe with all photos that are not enrolled, in every draw.
 
     Parameters
     ----------
-    evidence : Scores
+    scores : Scores
         Of all photos for all templates.
     columns : dict of tuple of int to int
         The column of the template made of these photos.
@@ -109,58 +161,59 @@ def trials_of_draws(
     """
     closed, known, strangers, pairs = [], [], [], []
     for i, draw in enumerate(draws):
-        everybody = np.array([columns[photos] for photos in draw.enrolled])
-        asked, out = np.flatnonzero(draw.asked(len(people))), draw.strangers[people]
-        closed.append(_ask(evidence, asked, everybody, np.arange(len(everybody)), people, i))
+        templates, names = np.array([columns[photos] for photos in draw.enrolled]), np.arange(len(draw.enrolled))
+        probes, is_stranger = np.flatnonzero(draw.probes(len(people))), draw.strangers[people]
+        closed.append(_identify(scores, probes, templates, names, people, i))
         stay = np.flatnonzero(~draw.strangers)
-        known.append(_ask(evidence, asked[~out[asked]], everybody[stay], stay, people, i))
-        # None of a stranger's photos is enrolled, so all can be asked about.
-        strangers.append(_ask(evidence, np.flatnonzero(out), everybody[stay], stay, people, i))
-        pairs.append(_pair(evidence, asked, everybody, np.arange(len(everybody)), people))
-    return Trials(_joined(closed), _joined(known), _joined(strangers), _joined_pairs(pairs), len(stay))
+        known.append(_identify(scores, probes[~is_stranger[probes]], templates[stay], stay, people, i))
+        # No photo of a stranger is enrolled, so all are probes.
+        strangers.append(_identify(scores, np.flatnonzero(is_stranger), templates[stay], stay, people, i))
+        pairs.append(_verify(scores, probes, templates, names, people))
+    return Trials(_joined(closed), _joined(known), _joined(strangers), _joined(pairs), len(stay))
 
 
-def trials_of_gallery(evidence: Scores, people: Ints, n_enrolled: int) -> Trials:
-    """Ask about all photos; people are numbered from 0 in the order of the gallery, strangers after them."""
-    columns, known = np.arange(n_enrolled), people < n_enrolled
-    of_known = _ask(evidence, np.flatnonzero(known), columns, columns, people, 0)
-    strangers = _ask(evidence, np.flatnonzero(~known), columns, columns, people, 0)
-    pairs = _pair(evidence, np.arange(len(people)), columns, columns, people)
-    return Trials(of_known, of_known, strangers, pairs, n_enrolled)
+def trials_of_gallery(scores: Scores, people: Ints, n_enrolled: int) -> Trials:
+    """Probe with all photos; people are numbered from 0 in the order of the gallery, strangers after them."""
+    columns, is_known = np.arange(n_enrolled), people < n_enrolled
+    known = _identify(scores, np.flatnonzero(is_known), columns, columns, people, 0)
+    strangers = _identify(scores, np.flatnonzero(~is_known), columns, columns, people, 0)
+    pairs = _verify(scores, np.arange(len(people)), columns, columns, people)
+    return Trials(known, known, strangers, pairs, n_enrolled)
 
 
-def _some(evidence: Scores, photos: Ints, columns: Ints) -> Scores:
-    sampling_keys = None if evidence.sampling_keys is None else evidence.sampling_keys[columns]
-    return Scores(evidence.people[np.ix_(photos, columns)], evidence.cohort[photos], sampling_keys=sampling_keys)
+def _part(scores: Scores, photos: Ints, columns: Ints) -> Scores:
+    sampling_keys = None if scores.sampling_keys is None else scores.sampling_keys[columns]
+    return Scores(scores.people[np.ix_(photos, columns)], scores.cohort[photos], sampling_keys=sampling_keys)
 
 
-def _ask(evidence: Scores, photos: Ints, columns: Ints, names: Ints, people: Ints, draw: int) -> Answers:
-    if not len(photos):
+def _identify(scores: Scores, probes: Ints, columns: Ints, names: Ints, people: Ints, draw: int) -> Answers:
+    """Compare probes with templates; ``names`` are the people that the columns stand for."""
+    if not len(probes):
         none = np.zeros(0, np.intp)
         return Answers(none, none, none, np.zeros(0), none)
-    ahead = normalized_scores(_some(evidence, photos, columns))
-    best = ahead.argmax(axis=1)
-    hers = names == people[photos][:, None]
-    rank = np.where(hers.any(axis=1), rank_of(ahead, hers.argmax(axis=1)), 0)
-    lead = ahead.max(axis=1).astype(np.float64)
-    return Answers(photos, np.full(len(photos), draw), names[best], lead, rank)
+    leads = normalized_scores(_part(scores, probes, columns))
+    right = names == people[probes][:, None]
+    rank = np.where(right.any(axis=1), rank_of(leads, right.argmax(axis=1)), 0)
+    best_leads = leads.max(axis=1).astype(np.float64)
+    return Answers(probes, np.full(len(probes), draw), names[leads.argmax(axis=1)], best_leads, rank)
 
 
-def _pair(evidence: Scores, photos: Ints, columns: Ints, names: Ints, people: Ints) -> Pairs:
-    own = dict(zip(names.tolist(), columns.tolist(), strict=True))
-    hers = np.array([photo for photo in photos.tolist() if people[photo] in own], dtype=np.intp)
-    said = evidence.people[hers, [own[person] for person in people[hers].tolist()]][:, None]
-    genuine = pair_leads(Scores(said, evidence.cohort[hers])).ravel()
-    some = np.linspace(0, len(columns) - 1, min(len(columns), OTHERS)).astype(int)
-    different = people[photos][:, None] != names[some]
-    impostor = pair_leads(_some(evidence, photos, columns[some]))[different]
-    asked = np.concatenate([hers, np.repeat(photos, different.sum(axis=1))])
-    return Pairs(asked, np.concatenate([genuine, impostor]), np.arange(len(asked)) < len(hers))
+def _verify(scores: Scores, probes: Ints, columns: Ints, names: Ints, people: Ints) -> Pairs:
+    """Compare each probe with the template of its person, and with those of some others."""
+    column_of = dict(zip(names.tolist(), columns.tolist(), strict=True))
+    mated = np.array([photo for photo in probes.tolist() if people[photo] in column_of], dtype=np.intp)
+    own_scores = scores.people[mated, [column_of[person] for person in people[mated].tolist()]][:, None]
+    genuine = pair_leads(Scores(own_scores, scores.cohort[mated])).ravel()
+    others = np.linspace(0, len(columns) - 1, min(len(columns), MAX_PEOPLE_PER_PROBE)).astype(int)
+    different = people[probes][:, None] != names[others]
+    impostor = pair_leads(_part(scores, probes, columns[others]))[different]
+    photos = np.concatenate([mated, np.repeat(probes, different.sum(axis=1))])
+    return Pairs(photos, np.concatenate([genuine, impostor]), np.arange(len(photos)) < len(mated))
 
 
-def _joined(parts: Sequence[Answers]) -> Answers:
-    return Answers(*(np.concatenate([getattr(part, field.name) for part in parts]) for field in fields(Answers)))
+_Arrays = TypeVar("_Arrays", Answers, Pairs)
 
 
-def _joined_pairs(parts: Sequence[Pairs]) -> Pairs:
-    return Pairs(*(np.concatenate([getattr(part, field.name) for part in parts]) for field in fields(Pairs)))
+def _joined(parts: Sequence[_Arrays]) -> _Arrays:
+    names = [field.name for field in fields(parts[0])]
+    return type(parts[0])(*(np.concatenate([getattr(part, name) for part in parts]) for name in names))
