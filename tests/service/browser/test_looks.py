@@ -166,10 +166,10 @@ def test_accuracy_has_a_bar_where_there_is_something_to_count_and_none_elsewhere
 
 def test_the_threshold_is_told_in_words_and_can_be_moved(visit, service, album):
     page = visit("accuracy")
-    words = "From a score of 0.50 on somebody is named: 1 in 1,000 strangers would be."
+    words = "A match needs a score of at least 0.50, which 1 in 1,000 strangers reach."
     expect(page.locator("#threshold")).to_contain_text(words)
     threshold_moved(page, album)
-    expect(page.locator("#threshold")).to_contain_text("From a score of 0.33 on somebody is named: 1 in 100")
+    expect(page.locator("#threshold")).to_contain_text("A match needs a score of at least 0.33, which 1 in 100")
     expect(page.locator("#threshold .state.good")).to_contain_text("Calibrated")
     assert service.client.get("/v1/calibration").json()["far"] == pytest.approx(0.01)
     assert service.client.post("/v1/calibrate", json={"far": 0.001}).status_code == 200

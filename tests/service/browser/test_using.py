@@ -248,7 +248,7 @@ def test_a_zip_is_enrolled_with_progress_and_the_bad_file_is_reported(visit, ser
     assert page.locator("#bulk-progress").evaluate("bar => bar.position") == pytest.approx(2 / 3)
     held.pop().continue_()
     report = page.locator("#bulk-report")
-    expect(report).to_contain_text("2 photos taken, 0 known already, 1 not taken; 2 people.")
+    expect(report).to_contain_text("2 photos enrolled, 0 known already, 1 not enrolled; 2 people.")
     expect(report).to_contain_text("1 file left out: no picture. 1 picture left out: not in a person's folder.")
     expect(report.locator(".result")).to_contain_text("album/Zip One/broken.jpg")
     expect(report.locator(".result")).to_contain_text("must be a JPEG")
@@ -272,7 +272,7 @@ def test_a_folder_is_enrolled_and_can_be_stopped_on_the_way(visit, service, albu
     held.pop().continue_()
     report = page.locator("#bulk-report")
     expect(report.locator("h4")).to_have_text("Stopped")
-    expect(report).to_contain_text("1 photo taken, 0 known already, 1 not taken; 1 person. 1 photo not sent.")
+    expect(report).to_contain_text("1 photo enrolled, 0 known already, 1 not enrolled; 1 person. 1 photo not sent.")
     expect(report.locator(".result")).to_contain_text("The file is empty.")
     assert number_of(service, "Folder One")["photos"] == 1
     assert number_of(service, "Folder Two") is None
@@ -292,7 +292,7 @@ def test_a_zip_that_lies_or_is_locked_does_no_harm(visit, service, tmp_path):
     expect(page.locator("#about")).to_contain_text("preset")
     page.set_input_files("#bulk-zip", tmp_path / "locked.zip")
     expect(page.locator("#bulk-trouble")).to_contain_text("encrypted")
-    for file, why in (("bomb.zip", "are taken at most"), ("lie.zip", "Larger than a photo may be")):
+    for file, why in (("bomb.zip", "are accepted"), ("lie.zip", "Larger than a photo may be")):
         page.set_input_files("#bulk-zip", tmp_path / file)
         page.get_by_role("button", name="Enroll 1 person").click()
         expect(page.locator("#bulk-report .result")).to_contain_text(why)

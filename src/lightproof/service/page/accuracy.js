@@ -100,7 +100,7 @@ function figures(told) {
       "p",
       {
         class: "soft measure small",
-        text: "The thin line is the range in which the true share lies nineteen times of twenty.",
+        text: "The thin line is the 95 % interval of the share.",
       },
     ),
   ];
@@ -147,10 +147,10 @@ async function showThreshold() {
 }
 
 function howCalibrated({ calibrated, people, strangers, relit }) {
-  if (!calibrated) return "Not calibrated: what is usual stands in. Calibrate once some people are enrolled.";
+  if (!calibrated) return "Not calibrated: using default values. Calibrate once some people are enrolled.";
   const copies = relit ? ` and ${grouped(relit)} copies of them under other lights` : "";
-  const asked = `this gallery's own ${counted(people, "person", "people")} were asked`;
-  return `Calibrated: ${asked}, with ${counted(strangers, "photo")} taken for a stranger's${copies}.`;
+  const asked = `with ${counted(people, "person", "people")} of this gallery`;
+  return `Calibrated ${asked}: ${counted(strangers, "photo")}${copies} stood in for strangers.`;
 }
 
 /** Let the form begin with what holds now. */
@@ -169,14 +169,14 @@ async function move() {
   const chosen = document.querySelector("input[name=far]:checked").value;
   const number = Number(byId("far-other").value);
   if (chosen === "other" && !(number >= 2 && number <= 1e6)) {
-    say(trouble, "Say a whole number from 2 to 1,000,000.");
+    say(trouble, "Enter a whole number from 2 to 1,000,000.");
     return byId("far-other").focus();
   }
   calibrating = true;
   busy(true);
   try {
     const told = await calibrate(chosen === "other" ? 1 / number : Number(chosen));
-    say(said, `Calibrated: somebody is named from a score of ${written(told.threshold)} on.`);
+    say(said, `Calibrated: a match needs a score of at least ${written(told.threshold)}.`);
     emit("threshold");
   } catch (mistake) {
     complain(trouble, mistake);

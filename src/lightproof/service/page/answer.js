@@ -58,7 +58,7 @@ function lightBlock({ light, face }) {
       el("p", { class: "hint", text: light.hint }),
       el("p", { class: "small soft", text: [directionWords(light), degrees(light)].filter(Boolean).join(": ") + "." }),
       face && face.faces > 1
-        ? el("p", { class: "small soft", text: `There are ${face.faces} faces on the photo; the largest was taken.` })
+        ? el("p", { class: "small soft", text: `There are ${face.faces} faces on the photo; the largest is compared.` })
         : null,
     ),
   );

@@ -98,7 +98,7 @@ async function sent(method, path, used, json, body, signal) {
     const files = body === undefined ? "" : " Or a file has changed or gone since it was chosen: choose it again.";
     throw new Problem({
       code: "unreachable",
-      detail: `The service cannot be reached: is it running, and is the network there?${files}`,
+      detail: `The service cannot be reached: check that it is running, and the network.${files}`,
     });
   }
 }
@@ -108,7 +108,7 @@ async function problemOf(response) {
   try {
     const told = await response.json();
     // What the service says of headers is for programs.
-    if (response.status === 401) told.detail = "The service answers only who knows its token.";
+    if (response.status === 401) told.detail = "The service needs its token.";
     return new Problem({ ...told, status: response.status }, wait);
   } catch {
     return new Problem({ status: response.status }, wait);

@@ -189,9 +189,9 @@ function report(tally, plan, ended) {
   const { total, done, taken, known, people, rejected } = tally;
   const title = ended === null ? "Done" : ended === "stopped" ? "Stopped" : "Not finished";
   const parts = [
-    `${counted(taken, "photo")} taken`,
+    `${counted(taken, "photo")} enrolled`,
     `${grouped(known)} known already`,
-    `${grouped(rejected.length)} not taken`,
+    `${grouped(rejected.length)} not enrolled`,
   ];
   const unsent = total - done;
   const rest = unsent ? ` ${counted(unsent, "photo")} not sent.` : "";
@@ -206,7 +206,7 @@ function report(tally, plan, ended) {
       "p",
       {
         class: "soft small",
-        text: "Choose the same folder or zip again to go on: photos that are there already are not taken twice.",
+        text: "Choose the same folder or zip again to go on: photos that are enrolled already are skipped.",
       },
     ) : "",
     rejected.length ? rejectedList(rejected) : "",
@@ -228,7 +228,7 @@ function rejectedList(rejected) {
   return el(
     "details",
     { class: "more", open: rejected.length <= 12 },
-    el("summary", { text: `${counted(rejected.length, "photo")} not taken, and why` }),
+    el("summary", { text: `${counted(rejected.length, "photo")} not enrolled, and why` }),
     el("ul", { class: "results" }, items),
   );
 }

@@ -14,9 +14,9 @@ const WHY = {
 export async function openCamera(video) {
   if (!window.isSecureContext) {
     const safe = "over https, or on this computer as http://localhost";
-    throw new NoCamera(`A browser gives a camera only to a safe page, ${safe}. This one came from ${location.origin}.`);
+    throw new NoCamera(`Browsers allow the camera only on a safe page, ${safe}. This page came from ${location.origin}.`);
   }
-  if (!navigator.mediaDevices?.getUserMedia) throw new NoCamera("This browser has no camera to give.");
+  if (!navigator.mediaDevices?.getUserMedia) throw new NoCamera("This browser gives pages no camera.");
   let stream;
   try {
     stream = await navigator.mediaDevices.getUserMedia({ video: {

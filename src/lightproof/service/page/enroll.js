@@ -142,11 +142,11 @@ async function send() {
   say(trouble, "");
   const name = nameField.value.trim();
   if (!name) {
-    nameTrouble("Say who it is.");
+    nameTrouble("Enter a name.");
     return nameField.focus();
   }
   if (!photos.length) {
-    say(trouble, "Choose a photo first: without one nobody can be found.");
+    say(trouble, "Choose a photo first: a person without a photo is never found.");
     return byId("enroll-file").focus();
   }
   busy(true);
@@ -198,7 +198,7 @@ function busy(whether) {
   byId("enroll-result").setAttribute("aria-busy", String(whether));
 }
 
-const WHAT = { taken: "taken", known: "known already", rejected: "not taken" };
+const WHAT = { taken: "enrolled", known: "known already", rejected: "not enrolled" };
 
 function showOutcome({ name, person, results }) {
   const counts = Object.keys(WHAT).map((what) => [what, results.filter((result) => result.what === what).length]);
@@ -218,7 +218,7 @@ function showOutcome({ name, person, results }) {
   show(byId("enroll-guide"), false);
   show(byId("enroll-outcome"));
   announce(`${name}: ${summary}.`);
-  // What was not taken stays, so that it can be seen and replaced.
+  // Rejected photos stay, so that it can be seen and replaced.
   for (const { what, address } of results) if (what !== "rejected") URL.revokeObjectURL(address);
   photos = results.filter(({ what }) => what === "rejected").map(({ file, address }) => ({ file, address }));
   if (person !== null && !photos.length) nameField.value = "";

@@ -183,7 +183,7 @@ async function startCamera() {
     camera = await openCamera(byId("camera-video"));
     if (mine.signal.aborted) return camera.stop();
     mine.signal.addEventListener("abort", () => camera.stop());
-    camera.onEnd(() => watching === mine && (stopCamera(), say(trouble, "The camera was taken away.")));
+    camera.onEnd(() => watching === mine && (stopCamera(), say(trouble, "The camera was disconnected.")));
     byId("camera-who").textContent = "Looking …";
     const steady = steadyHint();
     await watch({ camera, cropped: () => state.cropped, signal: mine.signal, onFrame: steady, onAgreed: agreed });
@@ -217,7 +217,7 @@ function steadyHint() {
   const gist = (text) => text.replace(/\d+/g, "#");
   let [before, said] = ["", ""];
   return (answer) => {
-    const text = answer === null ? "No face in sight: come before the camera, and look into it." : answer.light.hint;
+    const text = answer === null ? "No face found: move in front of the camera, and look into it." : answer.light.hint;
     if (gist(text) === before && gist(text) !== said) {
       said = gist(text);
       hint.textContent = text;

@@ -159,7 +159,7 @@ function renameForm(person, again) {
   const submit = async (event) => {
     event.preventDefault();
     const name = field.value.trim();
-    trouble.textContent = name ? "" : "Say what the person is called.";
+    trouble.textContent = name ? "" : "Enter a name.";
     if (!name) return field.focus();
     if (name === person.name) return;
     try {
@@ -204,7 +204,7 @@ function forgetting(person, onGone, trouble) {
   return el(
     "div",
     { class: "forget" },
-    el("p", { class: "soft", text: "Deletes the photos and what was learned of them, for good." }),
+    el("p", { class: "soft", text: "Deletes the person's photos and templates for good." }),
     el("button", { type: "button", class: "plain danger", text: "Delete this person", on: { click: forget } }),
   );
 }

@@ -35,7 +35,7 @@ export function refusal(photo, limits) {
  * Send one group; `whom` is {id} or {name}.
  *
  * Returns {person, results}, results in the order of the photos: {what: "taken" | "known" | "rejected", detail, photo}.
- * The person is null where nothing was taken.
+ * The person is null if no photo was enrolled.
  */
 export async function sendGroup(whom, files, options) {
   try {

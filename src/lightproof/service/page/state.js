@@ -15,5 +15,5 @@ export const emit = (event) => changes.dispatchEvent(new Event(event));
 
 const EVERYTHING = { photo_bytes: Infinity, photos: 8, body_bytes: Infinity, import_bytes: Infinity };
 
-/** What is taken at most; before the service has said so, the service itself refuses. */
+/** What the service accepts at most; until it has answered that, it refuses the rest itself. */
 export const limits = () => state.version?.limits ?? EVERYTHING;

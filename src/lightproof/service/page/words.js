@@ -19,7 +19,7 @@ export const score = (value) => value.toFixed(2);
 
 /** What a threshold lets in. */
 export const rule = ({ threshold, far }) =>
-  `From a score of ${score(threshold)} on somebody is named: ${oneIn(1 / far)} strangers would be.`;
+  `A match needs a score of at least ${score(threshold)}, which ${oneIn(1 / far)} strangers reach.`;
 
 /** A share in percent; never rounded to all or to nothing when it is not. */
 export function percent(share) {
@@ -35,7 +35,7 @@ export function megabytes(bytes) {
   return bytes < 1e6 ? `${grouped(Math.ceil(bytes / 1e3))} kB` : `${(bytes / 1e6).toFixed(bytes < 1e7 ? 1 : 0)} MB`;
 }
 
-export const tooLarge = (bytes, most) => `The file has ${megabytes(bytes)}: ${megabytes(most)} are taken at most.`;
+export const tooLarge = (bytes, most) => `The file has ${megabytes(bytes)}; at most ${megabytes(most)} are accepted.`;
 
 export function day(told) {
   const at = new Date(told);

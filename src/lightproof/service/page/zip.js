@@ -82,7 +82,7 @@ async function findList(file) {
     if (at + length > from + place) throw damaged();
     return { at, length, count };
   }
-  throw new BadZip("This is no zip, or the end of it is missing.");
+  throw new BadZip("This is not a zip file, or its end is missing.");
 }
 
 async function upTo(stream, cap) {
