@@ -83,17 +83,17 @@ class Client:
 
     def health(self) -> schemas.HealthSchema:
         """Return whether the service works; needs no token."""
-        return self._get("/health", schemas.HealthSchema)
+        return self._read(schemas.HealthSchema, "GET", "/health")
 
     def version(self) -> schemas.VersionSchema:
         """Return what runs there, and what it accepts at most."""
-        return self._get("/version", schemas.VersionSchema)
+        return self._read(schemas.VersionSchema, "GET", "/version")
 
     def people(self, name: str | None = None) -> Iterator[schemas.PersonSchema]:
         """Yield everybody, or everybody whose name contains ``name``, in order of names; page by page."""
         after: str | None = None
         while True:
-            page = self._get("/people", schemas.PeoplePageSchema, name=name, after=after)
+            page = self._read(schemas.PeoplePageSchema, "GET", "/people", params=_fields(name=name, after=after))
             yield from page.people
             if page.next is None:
                 return
@@ -101,7 +101,7 @@ class Client:
 
     def person(self, who: int | str) -> schemas.PersonDetailSchema:
         """Return somebody by number, or by the exact name."""
-        return self._get(f"/people/{self._number(who)}", schemas.PersonDetailSchema)
+        return self._read(schemas.PersonDetailSchema, "GET", self._path(who))
 
     def enroll(
         self, who: int | str, photos: Sequence[Photo] | Photo, *, cropped: bool = False
@@ -122,96 +122,77 @@ class Client:
         listed = [photos] if isinstance(photos, str | bytes | PathLike) else list(photos)
         files = [_file("photos", photo) for photo in listed]
         number = who if isinstance(who, int) else self._find(who)
-        if number is None:
-            fields = {"cropped": _flag(cropped), "name": str(who)}
-            return self._post("/people", schemas.EnrolledSchema, fields, files)
-        return self._post(f"/people/{number}/photos", schemas.EnrolledSchema, {"cropped": _flag(cropped)}, files)
+        name = who if number is None else None
+        path = "/people" if number is None else f"/people/{number}/photos"
+        return self._read(schemas.EnrolledSchema, "POST", path, data=_fields(cropped=cropped, name=name), files=files)
 
     def rename(self, who: int | str, name: str) -> schemas.PersonDetailSchema:
         """Give somebody another name."""
-        answer = self._ask("PATCH", f"/people/{self._number(who)}", json={"name": name})
-        return _parse(schemas.PersonDetailSchema, answer)
+        return self._read(schemas.PersonDetailSchema, "PATCH", self._path(who), json={"name": name})
 
     def forget(self, who: int | str) -> schemas.ForgottenSchema:
         """Delete somebody for good."""
-        return _parse(schemas.ForgottenSchema, self._ask("DELETE", f"/people/{self._number(who)}"))
+        return self._read(schemas.ForgottenSchema, "DELETE", self._path(who))
 
     def photos(self, who: int | str) -> list[schemas.PhotoSchema]:
         """List the photos of somebody."""
-        return self._get(f"/people/{self._number(who)}/photos", schemas.PhotosSchema).photos
+        return self._read(schemas.PhotosSchema, "GET", f"{self._path(who)}/photos").photos
 
     def remove_photo(self, who: int | str, photo: int) -> schemas.ForgottenSchema:
         """Delete a photo for good; with the last one the person goes too."""
-        return _parse(schemas.ForgottenSchema, self._ask("DELETE", f"/people/{self._number(who)}/photos/{photo}"))
+        return self._read(schemas.ForgottenSchema, "DELETE", f"{self._path(who)}/photos/{photo}")
 
     def thumbnail(self, who: int | str, photo: int) -> bytes:
         """Return the face of a photo as PNG, where faces are kept."""
-        return self._ask("GET", f"/people/{self._number(who)}/photos/{photo}/thumbnail").content
+        return self._ask("GET", f"{self._path(who)}/photos/{photo}/thumbnail").content
 
     def identify(
         self, photo: Photo, top: int = 5, *, far: float | None = None, cropped: bool = False, quick: bool = False
     ) -> schemas.AnswerSchema:
         """Ask who is on a photo."""
-        fields = {"top": str(top), "cropped": _flag(cropped), "quick": _flag(quick)} | _given(far=far)
-        return self._post("/identify", schemas.AnswerSchema, fields, [_file("photo", photo)])
+        fields = _fields(top=top, cropped=cropped, quick=quick, far=far)
+        return self._read(schemas.AnswerSchema, "POST", "/identify", data=fields, files=[_file("photo", photo)])
 
     def verify(
-        self,
-        photo: Photo,
-        other: Photo | None = None,
-        *,
-        person: int | str | None = None,
-        far: float | None = None,
+        self, photo: Photo, other: Photo | None = None, *, person: int | str | None = None, far: float | None = None,
         cropped: bool = False,
-    ) -> schemas.VerificationSchema:
+    ) -> schemas.VerificationSchema:  # fmt: skip
         """Ask whether a photo shows the same person as another one, or as somebody enrolled."""
         files = [_file("photo", photo)] + ([] if other is None else [_file("other", other)])
-        who = None if person is None else self._number(person)
-        return self._post(
-            "/verify", schemas.VerificationSchema, {"cropped": _flag(cropped)} | _given(far=far, person=who), files
-        )
+        fields = _fields(cropped=cropped, far=far, person=self._number(person))
+        return self._read(schemas.VerificationSchema, "POST", "/verify", data=fields, files=files)
 
     def explain(
-        self,
-        photo: Photo,
-        person: int | str | None = None,
-        against: int | str | None = None,
-        *,
-        cropped: bool = False,
+        self, photo: Photo, person: int | str | None = None, against: int | str | None = None, *, cropped: bool = False
     ) -> schemas.ExplanationSchema:
         """Ask which patches speak for somebody."""
-        return self._post("/explain", schemas.ExplanationSchema, *self._explaining(photo, person, against, cropped))
+        fields = _fields(cropped=cropped, person=self._number(person), against=self._number(against))
+        return self._read(schemas.ExplanationSchema, "POST", "/explain", data=fields, files=[_file("photo", photo)])
 
     def explain_map(
-        self,
-        photo: Photo,
-        person: int | str | None = None,
-        against: int | str | None = None,
-        *,
-        cropped: bool = False,
+        self, photo: Photo, person: int | str | None = None, against: int | str | None = None, *, cropped: bool = False
     ) -> bytes:
         """Draw which patches speak for somebody, as PNG."""
-        fields, files = self._explaining(photo, person, against, cropped)
-        return self._ask("POST", "/explain/map", data=fields, files=files).content
+        fields = _fields(cropped=cropped, person=self._number(person), against=self._number(against))
+        return self._ask("POST", "/explain/map", data=fields, files=[_file("photo", photo)]).content
 
     def diagnose(self, photo: Photo, *, cropped: bool = False) -> schemas.DiagnosisSchema:
         """Ask what the light does."""
-        return self._post("/diagnose", schemas.DiagnosisSchema, {"cropped": _flag(cropped)}, [_file("photo", photo)])
+        fields = _fields(cropped=cropped)
+        return self._read(schemas.DiagnosisSchema, "POST", "/diagnose", data=fields, files=[_file("photo", photo)])
 
     def calibration(self) -> schemas.CalibrationSchema:
         """Return the threshold, and how many strangers get past it."""
-        return self._get("/calibration", schemas.CalibrationSchema)
+        return self._read(schemas.CalibrationSchema, "GET", "/calibration")
 
     def calibrate(self, far: float = 0.001) -> schemas.CalibrationSchema:
         """Let the service measure how well strangers score, and set the share of them that may be accepted."""
-        return _parse(
-            schemas.CalibrationSchema,
-            self._ask("POST", "/calibrate", json={"far": far}, timeout=GALLERY_ANSWER_SECONDS),
-        )
+        sent = {"json": {"far": far}, "timeout": GALLERY_ANSWER_SECONDS}
+        return self._read(schemas.CalibrationSchema, "POST", "/calibrate", **sent)
 
     def accuracy(self) -> schemas.AccuracySchema:
         """Return how well the gallery recognizes its own photos, by light."""
-        return _parse(schemas.AccuracySchema, self._ask("GET", "/accuracy", timeout=GALLERY_ANSWER_SECONDS))
+        return self._read(schemas.AccuracySchema, "GET", "/accuracy", timeout=GALLERY_ANSWER_SECONDS)
 
     def export(self, file: str | PathLike[str]) -> None:
         """Write the whole gallery to a file, completely or not at all."""
@@ -227,8 +208,8 @@ class Client:
         """Add everybody of a gallery in a file."""
         with Path(file).open("rb") as source:
             headers = {"Content-Type": "application/octet-stream"}
-            answer = self._ask("POST", "/import", content=source, headers=headers, timeout=GALLERY_ANSWER_SECONDS)
-            return _parse(schemas.ImportedSchema, answer)
+            sent = {"content": source, "headers": headers, "timeout": GALLERY_ANSWER_SECONDS}
+            return self._read(schemas.ImportedSchema, "POST", "/import", **sent)
 
     def close(self) -> None:
         """Close the connection."""
@@ -245,26 +226,24 @@ class Client:
         composed = unicodedata.normalize("NFC", name)
         return next((person.id for person in self.people(composed) if person.name == composed), None)
 
-    def _number(self, who: int | str) -> int:
-        if isinstance(who, int):
+    def _number(self, who: int | str | None) -> int | None:
+        if who is None or isinstance(who, int):
             return who
         number = self._find(who)
         if number is None:
             raise ServiceError("unknown_person", f"The name must be that of somebody enrolled; got {who!r}.", 404)
         return number
 
-    def _explaining(
-        self, photo: Photo, person: int | str | None, against: int | str | None, cropped: bool
-    ) -> tuple[dict[str, str], list[Any]]:
-        who, other = (None if given is None else self._number(given) for given in (person, against))
-        return {"cropped": _flag(cropped)} | _given(person=who, against=other), [_file("photo", photo)]
+    def _path(self, who: int | str) -> str:
+        return f"/people/{self._number(who)}"
 
-    def _get(self, path: str, kind: type[T], **query: Any) -> T:
-        given = {name: value for name, value in query.items() if value is not None}
-        return _parse(kind, self._ask("GET", path, params=given))
-
-    def _post(self, path: str, kind: type[T], fields: Mapping[str, str], files: Sequence[Any]) -> T:
-        return _parse(kind, self._ask("POST", path, data=fields, files=files))
+    def _read(self, kind: type[T], method: str, path: str, **sent: Any) -> T:
+        answer = self._ask(method, path, **sent)
+        try:
+            return from_json(kind, answer.json())
+        except ValueError:
+            detail = f"{answer.url} must answer as lightproof does; got something else."
+            raise ServiceError("no_problem", detail, answer.status_code) from None
 
     def _ask(self, method: str, path: str, **sent: Any) -> httpx.Response:
         with self._reached():
@@ -281,9 +260,8 @@ class Client:
             yield
         except (httpx.HTTPError, httpx.InvalidURL) as problem:
             got = str(problem).rstrip(".") or type(problem).__name__
-            raise ServiceError(
-                "unreachable", f"{self._http.base_url} must be a service that answers; got: {got}."
-            ) from None
+            detail = f"{self._http.base_url} must be a service that answers; got: {got}."
+            raise ServiceError("unreachable", detail) from None
 
 
 def _check(answer: httpx.Response) -> None:
@@ -298,29 +276,15 @@ def _check(answer: httpx.Response) -> None:
     raise ServiceError(problem.code, problem.detail, answer.status_code, problem)
 
 
-def _parse(kind: type[T], answer: httpx.Response) -> T:
-    try:
-        return from_json(kind, answer.json())
-    except ValueError:
-        detail = f"{answer.url} must answer as lightproof does; got something else."
-        raise ServiceError("no_problem", detail, answer.status_code) from None
-
-
-def _contents(photo: Photo) -> bytes:
-    return photo if isinstance(photo, bytes) else Path(photo).read_bytes()
-
-
 def _file(field: str, photo: Photo) -> tuple[str, tuple[str, bytes]]:
     # The name of the file stays on this machine.
-    return field, ("photo", _contents(photo))
+    return field, ("photo", photo if isinstance(photo, bytes) else Path(photo).read_bytes())
 
 
-def _flag(yes: bool) -> str:
-    return "true" if yes else "false"
-
-
-def _given(**fields: float | None) -> dict[str, str]:
-    return {name: str(value) for name, value in fields.items() if value is not None}
+def _fields(**given: str | float | bool | None) -> dict[str, str]:
+    """Write the fields of a form or a query; None is left out."""
+    written = {name: str(value).lower() if isinstance(value, bool) else str(value) for name, value in given.items()}
+    return {name: text for name, text in written.items() if given[name] is not None}
 
 
 def from_json(kind: type[T], value: Any) -> T:

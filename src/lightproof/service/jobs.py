@@ -28,6 +28,7 @@ from lightproof.imaging.lighting import diagnose as diagnose_face
 from lightproof.matching.explanation import Explanation
 from lightproof.service import bodies, schemas, serializers
 from lightproof.service.problems import ServiceProblem, code_of
+from lightproof.service.serializers import from_attributes
 from lightproof.service.settings import Settings
 
 FOLLOW_SECONDS: Final = 0.5
@@ -129,7 +130,8 @@ class ProbeFace:
     def light(self) -> schemas.LightSchema:
         """The light on it."""
         box = self.portrait.face
-        return serializers.light(diagnose_face(self.portrait.image, None if box is None else box.eye_distance))
+        diagnosis = diagnose_face(self.portrait.image, None if box is None else box.eye_distance)
+        return from_attributes(schemas.LightSchema, diagnosis)
 
 
 def _read_face(contents: bytes, where: str, cropped: bool, quick: bool = False) -> ProbeFace:
@@ -317,7 +319,7 @@ def accuracy() -> schemas.AccuracySchema:
     revision = state.gallery.store.revision()
     if state.measured is None or state.measured[0] != revision:
         result = evaluate_within(state.gallery)
-        state.measured = revision, serializers.from_attributes(schemas.AccuracySchema, result)
+        state.measured = revision, from_attributes(schemas.AccuracySchema, result)
     return state.measured[1]
 
 

@@ -15,7 +15,7 @@ from lightproof.errors import UnknownPhoto
 from lightproof.gallery import Gallery
 from lightproof.service import bodies, jobs, openapi, schemas, serializers
 from lightproof.service.problems import ServiceProblem
-from lightproof.service.serializers import json_response
+from lightproof.service.serializers import from_attributes, json_response
 from lightproof.service.state import ServiceState, State
 
 people_router = APIRouter(tags=["people"])
@@ -46,7 +46,8 @@ def _people_page(gallery: Gallery, limit: int, after: str | None, part: str | No
         # One person more than the page shows tells whether there is another page.
         people, total = view.some_people(after, limit + 1, part)
     following = _cursor_of(people[limit - 1].name) if len(people) > limit else None
-    return schemas.PeoplePageSchema([serializers.person(person) for person in people[:limit]], total, following)
+    shown = [from_attributes(schemas.PersonSchema, person) for person in people[:limit]]
+    return schemas.PeoplePageSchema(shown, total, following)
 
 
 def _cursor_of(name: str) -> str:

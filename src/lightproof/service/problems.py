@@ -6,22 +6,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import field
 from typing import Any, Final, NamedTuple
 
-from lightproof.errors import (
-    BadGallery,
-    BadImage,
-    BadLabels,
-    BadParameter,
-    CannotWrite,
-    DuplicatePhoto,
-    GalleryBusy,
-    LightproofError,
-    MissingExtra,
-    NameTaken,
-    NoFace,
-    TooManyPixels,
-    UnknownPerson,
-    UnknownPhoto,
-)
+from lightproof import errors
+from lightproof.errors import LightproofError
 from lightproof.service.schemas import RejectedSchema, Schema
 
 MEDIA_TYPE: Final = "application/problem+json"
@@ -69,19 +55,19 @@ KINDS: Final = {
 
 # The first that fits counts.
 _CODES: Final[tuple[tuple[type[LightproofError], str], ...]] = (
-    (NoFace, "no_face"),
-    (TooManyPixels, "too_many_pixels"),
-    (BadImage, "bad_picture"),
-    (UnknownPerson, "unknown_person"),
-    (UnknownPhoto, "unknown_photo"),
-    (NameTaken, "name_taken"),
-    (DuplicatePhoto, "photo_of_another"),
-    (BadLabels, "bad_name"),
-    (BadParameter, "bad_value"),
-    (MissingExtra, "no_detector"),
-    (GalleryBusy, "busy"),
-    (BadGallery, "gallery_unavailable"),
-    (CannotWrite, "gallery_unavailable"),
+    (errors.NoFace, "no_face"),
+    (errors.TooManyPixels, "too_many_pixels"),
+    (errors.BadImage, "bad_picture"),
+    (errors.UnknownPerson, "unknown_person"),
+    (errors.UnknownPhoto, "unknown_photo"),
+    (errors.NameTaken, "name_taken"),
+    (errors.DuplicatePhoto, "photo_of_another"),
+    (errors.BadLabels, "bad_name"),
+    (errors.BadParameter, "bad_value"),
+    (errors.MissingExtra, "no_detector"),
+    (errors.GalleryBusy, "busy"),
+    (errors.BadGallery, "gallery_unavailable"),
+    (errors.CannotWrite, "gallery_unavailable"),
 )
 
 # These errors name the place of the gallery, which is no business of callers.

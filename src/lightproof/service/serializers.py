@@ -16,7 +16,6 @@ from starlette.responses import Response
 from lightproof.gallery import Answer, Calibration, Verification, advice, store
 from lightproof.gallery.enrollment import light_of
 from lightproof.imaging.detection import Portrait
-from lightproof.imaging.lighting import Diagnosis
 from lightproof.matching.calibration import score_of
 from lightproof.matching.explanation import Explanation
 from lightproof.service import schemas
@@ -53,15 +52,9 @@ def _converted(hint: Any, value: Any) -> Any:
     return value
 
 
-def person(record: store.Person) -> schemas.PersonSchema:
-    """Describe somebody enrolled."""
-    return from_attributes(schemas.PersonSchema, record)
-
-
 def person_detail(record: store.Person, kept: Sequence[store.Photo], place: str) -> schemas.PersonDetailSchema:
     """Describe somebody enrolled, and which light is missing; the place of the gallery is for the message of errors."""
-    given = advice.advise(record.name, _lights(kept, place))
-    advised = from_attributes(schemas.AdviceSchema, given)
+    advised = from_attributes(schemas.AdviceSchema, advice.advise(record.name, _lights(kept, place)))
     return from_attributes(schemas.PersonDetailSchema, record, photos=len(kept), advice=advised)
 
 
@@ -79,11 +72,6 @@ def photos(records: Sequence[store.Photo], place: str) -> list[schemas.PhotoSche
 
 def _lights(records: Sequence[store.Photo], place: str) -> list[tuple[float | None, float | None]]:
     return [light_of(record.light, place) or (None, None) for record in records]
-
-
-def light(diagnosis: Diagnosis) -> schemas.LightSchema:
-    """Describe the light on a face."""
-    return from_attributes(schemas.LightSchema, diagnosis)
 
 
 def face(portrait: Portrait) -> schemas.FoundFaceSchema | None:

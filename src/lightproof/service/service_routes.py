@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import AsyncIterator, Iterator
-from contextlib import contextmanager
+from collections.abc import AsyncIterator
 from functools import cache
 from importlib import metadata, resources
 from pathlib import Path
@@ -21,7 +20,7 @@ from starlette.responses import Response, StreamingResponse
 
 from lightproof.service import bodies, jobs, openapi, schemas, serializers
 from lightproof.service.problems import ServiceProblem
-from lightproof.service.serializers import json_response
+from lightproof.service.serializers import from_attributes, json_response
 from lightproof.service.state import ServiceState, State
 
 gallery_router = APIRouter(tags=["gallery"])
@@ -74,7 +73,7 @@ def _version(state: ServiceState) -> schemas.VersionSchema:
         liveness="none",
         people=counts.people,
         photos=counts.photos,
-        limits=serializers.from_attributes(schemas.LimitsSchema, state.limits),
+        limits=from_attributes(schemas.LimitsSchema, state.limits),
     )
 
 
@@ -103,19 +102,12 @@ async def accuracy(call: Call, state: State) -> Response:
     return json_response(await state.work_on_gallery(call, jobs.accuracy))
 
 
-@contextmanager
-def _private_folder() -> Iterator[Path]:
-    """Make a folder that no other user can read, for as long as the block lasts; callers have no say in its name."""
-    with TemporaryDirectory(prefix="lightproof-") as folder:
-        yield Path(folder)
-
-
 @exchange_router.get("/export", **openapi.describe("interrupted", media=GALLERY_TYPE), summary="The gallery as a file")
 async def export(call: Call, state: State) -> Response:
     """Copy the whole gallery into one file, which `lightproof import` and this service read."""
     async with state.exchange():
-        with _private_folder() as folder:
-            file = folder / "copy.gallery"
+        with TemporaryDirectory(prefix="lightproof-") as folder:  # other users cannot read it
+            file = Path(folder, "copy.gallery")
             people = await state.work_on_gallery(call, jobs.export, str(file))
             opened = await run_in_threadpool(file.open, "rb")
         # An open file stays readable after its name is gone; whatever happens from here on, nothing is left.
@@ -146,8 +138,8 @@ async def import_(call: Call, state: State) -> Response:
     if bodies.content_type(call) != GALLERY_TYPE:
         raise bodies.wrong_content_type(call, GALLERY_TYPE)
     async with state.exchange():
-        with _private_folder() as folder:
-            file = folder / "sent.gallery"
+        with TemporaryDirectory(prefix="lightproof-") as folder:
+            file = Path(folder, "sent.gallery")
             with file.open("wb") as sink:
                 async for piece in bodies.stream_body(call, state.limits.import_bytes, state.limits):
                     await run_in_threadpool(sink.write, piece)
