@@ -40,11 +40,11 @@ def gallery(store_place):
         yield opened
 
 
-def take(gallery, folder, **more):
+def enroll_cropped(gallery, folder, **more):
     return gallery.enroll_folder(folder, cropped=True, jobs=1, **more)
 
 
-def follow(gallery, folder, **more):
+def sync_cropped(gallery, folder, **more):
     return gallery.sync(folder, cropped=True, jobs=1, **more)
 
 
@@ -64,7 +64,7 @@ ALL = {"Ada": ["Ada/0.png", "Ada/1.png", "Ada/2.png"], "Ben": ["Ben/0.png", "Ben
 
 
 def test_a_folder_is_enrolled_as_if_by_hand_to_the_last_bit(gallery, folder, tmp_path):
-    assert take(gallery, folder) == FolderReport(enrolled=6, people=3)
+    assert enroll_cropped(gallery, folder) == FolderReport(enrolled=6, people=3)
     assert kept(gallery) == ALL
     assert {photo.folder for photo in gallery.store.photos()} == {str(folder)}
     with new(tmp_path / "by hand.gallery") as by_hand:
@@ -75,11 +75,11 @@ def test_a_folder_is_enrolled_as_if_by_hand_to_the_last_bit(gallery, folder, tmp
 
 
 def test_a_second_time_nothing_is_new(gallery, folder):
-    take(gallery, folder)
+    enroll_cropped(gallery, folder)
     revision = gallery.store.revision()
-    assert take(gallery, folder) == FolderReport(known=6)
+    assert enroll_cropped(gallery, folder) == FolderReport(known=6)
     shutil.copy(folder / "Ada/0.png", folder / "Ada/copy.png")
-    assert take(gallery, folder) == FolderReport(known=7)
+    assert enroll_cropped(gallery, folder) == FolderReport(known=7)
     assert gallery.store.revision() == revision
 
 
@@ -87,19 +87,19 @@ def test_only_what_is_new_is_added_and_the_joint_template_is_of_all(gallery, fol
     (tmp_path / "first").mkdir()
     shutil.copytree(folder / "Ada", tmp_path / "first" / "Ada")
     (tmp_path / "first" / "Ada" / "2.png").unlink()
-    take(gallery, tmp_path / "first")
-    assert take(gallery, folder) == FolderReport(enrolled=4, people=3, known=2)
+    enroll_cropped(gallery, tmp_path / "first")
+    assert enroll_cropped(gallery, folder) == FolderReport(enrolled=4, people=3, known=2)
     with new(tmp_path / "at once.gallery") as at_once:
-        take(at_once, folder)
+        enroll_cropped(at_once, folder)
         assert answers(at_once) == answers(gallery)
 
 
 def test_a_dry_run_says_the_same_and_changes_nothing(gallery, folder):
     put(folder, "Dan/bad.png", b"no picture")
     before = gallery.store.revision()
-    dry = take(gallery, folder, dry_run=True)
+    dry = enroll_cropped(gallery, folder, dry_run=True)
     assert (gallery.store.revision(), gallery.people(), gallery.store.refusals()) == (before, [], {})
-    wet = take(gallery, folder)
+    wet = enroll_cropped(gallery, folder)
     assert dry.dry_run
     assert (dry.enrolled, dry.people, dry.refused) == (wet.enrolled, wet.people, wet.refused) != (0, 0, [])
 
@@ -111,7 +111,7 @@ def test_what_is_no_photo_of_a_person_is_left_out_and_said(gallery, folder):
     put(folder, ".thumbnails/0.png", png("Eve"))
     put(folder, "Ada/.hidden.png", png("Eve"))
     put(folder, "Ben/holiday/far/2.png", png("Ben", 2))
-    report = take(gallery, folder)
+    report = enroll_cropped(gallery, folder)
     assert (report.enrolled, report.people, report.refused) == (7, 3, [])
     assert [ignored.photo for ignored in report.ignored] == [" Dan/0.png", "Ada/notes.txt", "loose.png"]
     assert report.ignored[0].reason.startswith("The name of a person must be a str of 1 to ")
@@ -124,7 +124,7 @@ def test_a_folder_without_a_photo_is_refused(gallery, tmp_path):
     (tmp_path / "empty").mkdir()
     (tmp_path / "file.png").write_bytes(png("Ada"))
     put(tmp_path / "flat", "0.png", png("Ada"))
-    for act in (take, follow):
+    for act in (enroll_cropped, sync_cropped):
         for name, got in [
             ("empty", "no photo"),
             ("flat", "no photo"),
@@ -144,29 +144,29 @@ def test_the_number_of_processes_must_be_one(gallery, folder):
 def test_refused_photos_are_remembered_and_tried_again_only_on_request(gallery, folder):
     put(folder, "Ada/bad.png", b"no picture")
     put(folder, "Ada/grey.pgm", b"P5 96 84 255\n" + bytes(96 * 84))
-    first = take(gallery, folder)
+    first = enroll_cropped(gallery, folder)
     assert (first.enrolled, [refused.photo for refused in first.refused]) == (6, ["Ada/bad.png", "Ada/grey.pgm"])
     assert first.refused[1].reason == "Ada/grey.pgm must be a picture of something; got one even grey, every pixel 0."
-    again = take(gallery, folder)
+    again = enroll_cropped(gallery, folder)
     assert (again.known, again.refused, again.refused_before) == (6, [], first.refused)
-    retried = take(gallery, folder, retry=True)
+    retried = enroll_cropped(gallery, folder, retry=True)
     assert (retried.known, retried.refused, retried.refused_before) == (6, first.refused, [])
     assert [refusal.person for refusal in gallery.store.refusals().values()] == ["Ada", "Ada"]
     put(folder, "Ada/bad.png", png("Ada", 3))
-    assert take(gallery, folder).enrolled == 1
+    assert enroll_cropped(gallery, folder).enrolled == 1
 
 
 def test_another_way_of_looking_is_worth_another_try(gallery, folder, monkeypatch):
     put(folder, "Ada/bad.png", b"no picture")
-    take(gallery, folder)
+    enroll_cropped(gallery, folder)
     monkeypatch.setattr(diff.EnrollmentConfig, "looking", "a better way")
-    again = take(gallery, folder)
+    again = enroll_cropped(gallery, folder)
     assert (len(again.refused), again.refused_before) == (1, [])
 
 
 def test_forgetting_a_person_forgets_their_refused_photos(gallery, folder):
     put(folder, "Ada/bad.png", b"no picture")
-    take(gallery, folder)
+    enroll_cropped(gallery, folder)
     gallery.forget("Ada")
     assert gallery.store.refusals() == {}
 
@@ -176,7 +176,7 @@ def test_a_picture_of_nearly_nothing_keeps_nobody_else_out(gallery, folder, grey
     blank = np.full((192, 168), grey, np.uint8)
     blank[0, 0] -= 5
     put(folder, "Dot/0.png", png_of(blank))
-    assert take(gallery, folder).enrolled == 7
+    assert enroll_cropped(gallery, folder).enrolled == 7
     assert [person.name for person in gallery.people()] == ["Ada", "Ben", "Cleo", "Dot"]
     assert gallery.identify(face("Ada", 3)).candidates[0].name == "Ada"
 
@@ -185,16 +185,16 @@ def test_a_photo_of_two_people_stays_with_the_first(gallery, folder):
     put(folder, "Ben/ada.png", png("Ada"))
     said = "Photo Ben/ada.png must be new, or of 'Ben'; got one that is enrolled as 'Ada'."
     for _ in range(2):
-        report = take(gallery, folder)
+        report = enroll_cropped(gallery, folder)
         assert report.refused == [Refused("Ben/ada.png", said)]
         assert kept(gallery) == ALL
 
 
 def test_a_photo_stays_with_whom_it_was_enrolled_as(gallery, folder):
-    take(gallery, folder)
+    enroll_cropped(gallery, folder)
     put(folder, "Aaron/ada.png", png("Ada"))
     for _ in range(2):
-        report = take(gallery, folder)
+        report = enroll_cropped(gallery, folder)
         said = "Photo Aaron/ada.png must be new, or of 'Aaron'; got one that is enrolled as 'Ada'."
         assert (report.known, report.refused) == (6, [Refused("Aaron/ada.png", said)])
 
@@ -202,7 +202,7 @@ def test_a_photo_stays_with_whom_it_was_enrolled_as(gallery, folder):
 def test_what_was_enrolled_by_hand_is_known_wherever_it_lies(gallery, folder):
     gallery.enroll("Ada", [png("Ada")], cropped=True)
     gallery.enroll("Dan", [png("Ben")], cropped=True)
-    report = take(gallery, folder)
+    report = enroll_cropped(gallery, folder)
     assert (report.enrolled, report.known) == (4, 1)
     assert [refused.photo for refused in report.refused] == ["Ben/0.png"]
 
@@ -210,7 +210,7 @@ def test_what_was_enrolled_by_hand_is_known_wherever_it_lies(gallery, folder):
 def test_a_file_that_cannot_be_read_is_said_and_not_remembered(gallery, folder):
     os.symlink(folder / "gone.png", folder / "Ada" / "broken.png")
     os.mkfifo(folder / "Ada" / "pipe.png")
-    report = take(gallery, folder)
+    report = enroll_cropped(gallery, folder)
     assert [refused.photo for refused in report.refused] == ["Ada/broken.png", "Ada/pipe.png"]
     assert report.enrolled == 6
     assert gallery.store.refusals() == {}
@@ -222,7 +222,7 @@ def test_a_photo_that_somebody_else_enrolls_meanwhile_stays_theirs(gallery, fold
             gallery.enroll("Zoe", [folder / "Ben/0.png"], cropped=True)
             yield piece
 
-    report = take(gallery, folder, progress=progress)
+    report = enroll_cropped(gallery, folder, progress=progress)
     assert (report.enrolled, report.people) == (5, 3)
     assert [refused.reason for refused in report.refused] == [
         "Photo Ben/0.png must be new, or of 'Ben'; got one that is enrolled as 'Zoe'."
@@ -248,15 +248,15 @@ def test_what_somebody_else_enrolls_meanwhile_in_another_way_is_known_and_not_re
 def test_a_copy_of_a_refused_file_is_refused_for_the_same_reason(gallery, folder):
     for name in ("Ada/bad.png", "Ada/copy.png", "Ben/bad.png"):
         put(folder, name, b"no picture")
-    first = take(gallery, folder)
+    first = enroll_cropped(gallery, folder)
     said = [f"{name} must be " for name in ("Ada/bad.png", "Ada/copy.png", "Ben/bad.png")]
     assert [refused.photo for refused in first.refused] == ["Ada/bad.png", "Ada/copy.png", "Ben/bad.png"]
     assert all(refused.reason.startswith(begin) for refused, begin in zip(first.refused, said, strict=True))
     assert len({refused.reason.partition(" ")[2] for refused in first.refused}) == 1
     assert (first.known, first.enrolled) == (0, 6)
-    again = take(gallery, folder)
+    again = enroll_cropped(gallery, folder)
     assert (again.known, again.refused, again.refused_before) == (6, [], first.refused)
-    retried = take(gallery, folder, retry=True)
+    retried = enroll_cropped(gallery, folder, retry=True)
     assert (retried.known, retried.refused, retried.refused_before) == (6, first.refused, [])
 
 
@@ -271,7 +271,7 @@ def test_a_copy_is_told_of_alike_however_many_files_are_looked_up_at_once(galler
         put(folder, name, b"no picture")
     put(folder, "Cleo/ada.png", png("Ada"))
     put(folder, "Ada/copy.png", png("Ada"))
-    report = take(gallery, folder)
+    report = enroll_cropped(gallery, folder)
     assert (report.enrolled, report.known, report.refused_before) == (6, 1, [])
     assert {refused.photo: refused.reason.partition("; ")[2] for refused in report.refused} == {
         "Ada/bad.png": "got something else.",
@@ -287,7 +287,7 @@ def test_only_what_this_call_added_counts_as_enrolled(gallery, folder):
             gallery.enroll("Cleo", [folder / "Cleo/0.png"], cropped=True)
             yield piece
 
-    report = take(gallery, folder, progress=progress)
+    report = enroll_cropped(gallery, folder, progress=progress)
     assert (report.enrolled, report.people, report.known, report.refused) == (4, 2, 2, [])
     assert gallery.store.counts().photos == 6
 
@@ -304,7 +304,7 @@ def test_the_bar_counts_every_photo(gallery, folder):
                 steps.append(piece)
                 yield piece
 
-        take(gallery, folder, progress=progress)
+        enroll_cropped(gallery, folder, progress=progress)
         assert (totals, len(steps)) == ([8], 8)
 
 
@@ -327,14 +327,14 @@ def test_an_interrupted_folder_goes_on_where_it_stopped(gallery, tmp_path, monke
             yield piece
 
     with pytest.raises(KeyboardInterrupt):
-        take(gallery, tmp_path / "many", progress=interrupt)
+        enroll_cropped(gallery, tmp_path / "many", progress=interrupt)
     there = gallery.store.counts().photos
     assert 0 < there < 20
-    report = take(gallery, tmp_path / "many")
+    report = enroll_cropped(gallery, tmp_path / "many")
     assert (report.known, report.enrolled) == (there, 30 - there)
     with new(tmp_path / "at once.gallery") as at_once:
         monkeypatch.undo()
-        take(at_once, tmp_path / "many")
+        enroll_cropped(at_once, tmp_path / "many")
         assert answers(at_once) == answers(gallery)
 
 
@@ -342,7 +342,7 @@ def test_several_processes_enroll_what_one_does(tmp_path):
     many(tmp_path / "many", 120)
     put(tmp_path / "many", "007/bad.png", b"no picture")
     with new(tmp_path / "one.gallery") as one, new(tmp_path / "two.gallery") as two:
-        alone = take(one, tmp_path / "many")
+        alone = enroll_cropped(one, tmp_path / "many")
         together = two.enroll_folder(tmp_path / "many", cropped=True, jobs=2)
         assert alone == together
         assert (alone.enrolled, alone.people, len(alone.refused)) == (120, 40, 1)
@@ -351,51 +351,51 @@ def test_several_processes_enroll_what_one_does(tmp_path):
 
 
 def test_a_gallery_that_follows_a_folder_is_as_if_enrolled_anew(gallery, folder, tmp_path):
-    follow(gallery, folder)
+    sync_cropped(gallery, folder)
     (folder / "Ada/1.png").unlink()
     shutil.rmtree(folder / "Cleo")
     put(folder, "Ben/2.png", png("Ben", 2))
     put(folder, "Dan/0.png", png("Dan"))
-    dry = follow(gallery, folder, dry_run=True)
-    report = follow(gallery, folder)
+    dry = sync_cropped(gallery, folder, dry_run=True)
+    report = sync_cropped(gallery, folder)
     assert (report.enrolled, report.people, report.known) == (2, 2, 4)
     assert (report.removed, report.gone) == (["Ada/1.png", "Cleo/0.png"], ["Cleo"])
     assert (dry.enrolled, dry.known, dry.removed, dry.gone) == (2, 4, report.removed, report.gone)
     with new(tmp_path / "anew.gallery") as anew:
-        take(anew, folder)
+        enroll_cropped(anew, folder)
         assert kept(anew) == kept(gallery)
         assert answers(anew) == answers(gallery)
 
 
 def test_a_dry_run_of_sync_changes_nothing(gallery, folder):
-    follow(gallery, folder)
+    sync_cropped(gallery, folder)
     shutil.rmtree(folder / "Cleo")
     (folder / "Ada").rename(folder / "Anna")
     before = gallery.store.revision(), kept(gallery)
-    report = follow(gallery, folder, dry_run=True)
+    report = sync_cropped(gallery, folder, dry_run=True)
     assert (report.gone, report.removed) == (["Ada", "Cleo"], ["Cleo/0.png"])
     assert (gallery.store.revision(), kept(gallery)) == before
 
 
 def test_people_move_with_a_renamed_folder(gallery, folder, tmp_path):
-    follow(gallery, folder)
+    sync_cropped(gallery, folder)
     (folder / "Ada").rename(folder / "Anna")
-    report = follow(gallery, folder)
+    report = sync_cropped(gallery, folder)
     assert (report.enrolled, report.known, report.removed, report.gone) == (3, 3, [], ["Ada"])
     assert kept(gallery) == {"Anna": ["Anna/0.png", "Anna/1.png", "Anna/2.png"], "Ben": ALL["Ben"], "Cleo": ALL["Cleo"]}
-    assert follow(gallery, folder) == FolderReport(known=6)
+    assert sync_cropped(gallery, folder) == FolderReport(known=6)
     with new(tmp_path / "anew.gallery") as anew:
-        take(anew, folder)
+        enroll_cropped(anew, folder)
         assert answers(anew) == answers(gallery)
 
 
 def test_a_photo_moves_with_its_file_and_both_are_joined_anew(gallery, folder, tmp_path):
-    follow(gallery, folder)
+    sync_cropped(gallery, folder)
     (folder / "Ada/2.png").rename(folder / "Ben/2.png")
-    report = follow(gallery, folder)
+    report = sync_cropped(gallery, folder)
     assert (report.enrolled, report.known, report.removed, report.gone) == (1, 5, [], [])
     with new(tmp_path / "anew.gallery") as anew:
-        take(anew, folder)
+        enroll_cropped(anew, folder)
         assert kept(anew) == kept(gallery)
         assert answers(anew) == answers(gallery)
 
@@ -404,13 +404,13 @@ def test_only_what_came_from_the_folder_is_removed(gallery, folder, tmp_path):
     other = tmp_path / "other"
     put(other, "Ben/x.png", png("Ben", 3))
     put(other, "Eve/0.png", png("Eve"))
-    take(gallery, other)
+    enroll_cropped(gallery, other)
     enroll(gallery, "Dan")
     gallery.enroll("Ada", [face("Ada", 4)])
-    follow(gallery, folder)
+    sync_cropped(gallery, folder)
     shutil.rmtree(folder / "Ada")
     shutil.rmtree(folder / "Ben")
-    report = follow(gallery, folder)
+    report = sync_cropped(gallery, folder)
     assert (len(report.removed), report.gone) == (5, [])
     assert kept(gallery) == {
         "Ada": ["photo 1"], "Ben": ["Ben/x.png"], "Cleo": ["Cleo/0.png"], "Dan": ["photo 1"], "Eve": ["Eve/0.png"]
@@ -419,23 +419,23 @@ def test_only_what_came_from_the_folder_is_removed(gallery, folder, tmp_path):
 
 def test_a_photo_enrolled_by_hand_does_not_move_to_another_name(gallery, folder):
     gallery.enroll("Dan", [folder / "Cleo/0.png"], cropped=True)
-    report = follow(gallery, folder)
+    report = sync_cropped(gallery, folder)
     assert [refused.photo for refused in report.refused] == ["Cleo/0.png"]
     assert sorted(kept(gallery)) == ["Ada", "Ben", "Dan"]
 
 
 def test_a_file_that_cannot_be_read_now_is_no_reason_to_remove_its_photo(gallery, folder):
-    follow(gallery, folder)
+    sync_cropped(gallery, folder)
     (folder / "Cleo/0.png").unlink()
     os.symlink(folder / "a disk that is not there", folder / "Cleo/0.png")
-    report = follow(gallery, folder)
+    report = sync_cropped(gallery, folder)
     assert [refused.photo for refused in report.refused] == ["Cleo/0.png"]
     assert (report.removed, report.gone) == ([], [])
     assert kept(gallery) == ALL
 
 
 def test_a_folder_that_cannot_be_listed_is_refused_and_nothing_removed(gallery, folder, monkeypatch):
-    follow(gallery, folder)
+    sync_cropped(gallery, folder)
     listed = os.scandir
 
     def refuse(path):
@@ -445,83 +445,83 @@ def test_a_folder_that_cannot_be_listed_is_refused_and_nothing_removed(gallery, 
 
     monkeypatch.setattr(os, "scandir", refuse)
     with pytest.raises(DatasetMissing, match=r"Cleo must be a folder that can be listed; got Permission denied"):
-        follow(gallery, folder)
+        sync_cropped(gallery, folder)
     assert kept(gallery) == ALL
 
 
 def test_what_was_kept_of_a_folder_is_all_that_a_second_sync_needs(gallery, folder):
     put(folder, "Ada/bad.png", b"no picture")
-    follow(gallery, folder)
-    again = follow(gallery, folder)
+    sync_cropped(gallery, folder)
+    again = sync_cropped(gallery, folder)
     assert (again.known, again.enrolled, again.removed, len(again.refused_before)) == (6, 0, [], 1)
 
 
 def test_names_of_people_stand_sorted(gallery, folder):
-    take(gallery, folder)
+    enroll_cropped(gallery, folder)
     assert [person.name for person in gallery.people()] == NAMES[:3]
 
 
 def test_a_folder_that_is_a_link_is_followed(gallery, folder, tmp_path):
     shutil.move(folder / "Ada", tmp_path / "elsewhere")
     (folder / "Ada").symlink_to(tmp_path / "elsewhere", target_is_directory=True)
-    take(gallery, folder)
+    enroll_cropped(gallery, folder)
     assert kept(gallery) == ALL
-    assert follow(gallery, folder).removed == []
+    assert sync_cropped(gallery, folder).removed == []
 
 
 def test_links_in_a_circle_end(gallery, folder):
     (folder / "Ada" / "again").symlink_to(folder, target_is_directory=True)
-    take(gallery, folder)
+    enroll_cropped(gallery, folder)
     assert kept(gallery) == ALL
 
 
 def test_of_somebody_who_left_with_the_folder_no_refusal_is_kept(gallery, folder):
     put(folder, "Ada/bad.png", b"no picture")
-    follow(gallery, folder)
+    sync_cropped(gallery, folder)
     assert [refusal.person for refusal in gallery.store.refusals().values()] == ["Ada"]
     shutil.rmtree(folder / "Ada")
-    assert follow(gallery, folder).gone == ["Ada"]
+    assert sync_cropped(gallery, folder).gone == ["Ada"]
     assert gallery.store.refusals() == {}
 
 
 def test_what_calibration_learned_from_somebody_leaves_with_them(gallery, folder):
-    follow(gallery, folder)
+    sync_cropped(gallery, folder)
     gallery.calibrate(0.02)
     shutil.rmtree(folder / "Ada")
-    follow(gallery, folder)
+    sync_cropped(gallery, folder)
     assert gallery.calibration() == Calibration(0.02)
 
 
 def test_what_calibration_learned_from_somebody_whose_photos_moved_leaves_with_them(gallery, folder):
-    follow(gallery, folder)
+    sync_cropped(gallery, folder)
     gallery.calibrate(0.02)
     (folder / "Cleo/0.png").rename(folder / "Ben/c.png")
-    assert follow(gallery, folder).gone == ["Cleo"]
+    assert sync_cropped(gallery, folder).gone == ["Cleo"]
     assert gallery.calibration() == Calibration(0.02)
 
 
 def test_a_refusal_goes_with_its_file(gallery, folder):
     put(folder, "Zoe/bad.png", b"no picture")
     put(folder, "Ada/bad.png", b"no picture either")
-    follow(gallery, folder)
+    sync_cropped(gallery, folder)
     shutil.rmtree(folder / "Zoe")
-    follow(gallery, folder, dry_run=True)
+    sync_cropped(gallery, folder, dry_run=True)
     assert [refusal.person for refusal in gallery.store.refusals().values()] == ["Ada", "Zoe"]
-    follow(gallery, folder)
+    sync_cropped(gallery, folder)
     assert [refusal.person for refusal in gallery.store.refusals().values()] == ["Ada"]
 
 
 def test_a_folder_that_is_a_link_to_nothing_is_refused_by_sync_and_nothing_removed(gallery, folder, tmp_path):
     (folder / "Cleo").rename(tmp_path / "Cleo")
     (folder / "Cleo").symlink_to(tmp_path / "Cleo", target_is_directory=True)
-    follow(gallery, folder)
+    sync_cropped(gallery, folder)
     before = templates(gallery)
     (tmp_path / "Cleo").rename(tmp_path / "gone")
     with pytest.raises(DatasetMissing, match=r"Cleo must be a link to something; got a link to nothing\."):
-        follow(gallery, folder)
+        sync_cropped(gallery, folder)
     assert templates(gallery) == before
     # Enrolling takes nothing away: the others are enrolled, and this is said.
-    assert take(gallery, folder).ignored == [Refused("Cleo", "a link to nothing")]
+    assert enroll_cropped(gallery, folder).ignored == [Refused("Cleo", "a link to nothing")]
 
 
 def test_to_enroll_cropped_faces_nothing_is_loaded_that_finds_faces_or_compares_methods(folder, tmp_path):

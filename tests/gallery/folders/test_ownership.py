@@ -8,7 +8,7 @@ import pytest
 
 from lightproof.gallery import FolderReport, Gallery
 from lightproof.gallery.folders import commit, diff
-from tests.gallery.folders.test_folders import ALL, follow, kept, put, take
+from tests.gallery.folders.test_folders import ALL, enroll_cropped, kept, put, sync_cropped
 from tests.gallery.people import answers, new, png
 
 
@@ -25,11 +25,11 @@ def folder(tmp_path):
 @pytest.fixture
 def gallery(store_place, folder):
     with new(store_place) as opened:
-        take(opened, folder)
+        enroll_cropped(opened, folder)
         yield opened
 
 
-@pytest.mark.parametrize("act", [take, follow])
+@pytest.mark.parametrize("act", [enroll_cropped, sync_cropped])
 def test_a_renamed_person_keeps_the_photos_of_the_old_folder(gallery, folder, act):
     gallery.rename("Ada", "Eve")
     before = kept(gallery), gallery.store.revision()
@@ -39,7 +39,7 @@ def test_a_renamed_person_keeps_the_photos_of_the_old_folder(gallery, folder, ac
     assert sorted(before[0]) == ["Ben", "Cleo", "Eve"]
 
 
-@pytest.mark.parametrize("act", [take, follow])
+@pytest.mark.parametrize("act", [enroll_cropped, sync_cropped])
 def test_new_photos_in_the_folder_of_a_renamed_person_are_theirs(gallery, folder, act):
     gallery.rename("Ada", "Eve")
     put(folder, "Ada/3.png", png("Ada", 3))
@@ -56,7 +56,7 @@ def test_a_renamed_person_whose_photos_were_all_replaced_is_still_that_person(ga
     for source in ALL["Ada"]:
         (folder / source).unlink()
     put(folder, "Ada/new.png", png("Ada", 3))
-    report = follow(gallery, folder)
+    report = sync_cropped(gallery, folder)
     assert (report.enrolled, len(report.removed), report.gone) == (1, 3, [])
     assert kept(gallery)["Eve"] == ["Ada/new.png"]
     assert "Ada" not in kept(gallery)
@@ -66,11 +66,11 @@ def test_two_people_who_changed_names_keep_their_folders(gallery, folder):
     for old, name in [("Ada", "x"), ("Ben", "Ada"), ("x", "Ben")]:
         gallery.rename(old, name)
     put(folder, "Ada/3.png", png("Ada", 3))
-    assert follow(gallery, folder).enrolled == 1
+    assert sync_cropped(gallery, folder).enrolled == 1
     assert kept(gallery) == {"Ada": ALL["Ben"], "Ben": [*ALL["Ada"], "Ada/3.png"], "Cleo": ALL["Cleo"]}
 
 
-@pytest.mark.parametrize("act", [take, follow])
+@pytest.mark.parametrize("act", [enroll_cropped, sync_cropped])
 def test_a_folder_that_is_renamed_like_the_person_leaves_its_old_name_free(gallery, folder, act):
     """Also where the files of the new folder are called like the old ones, and both come at once."""
     gallery.rename("Ada", "Eve")
@@ -86,7 +86,7 @@ def test_a_folder_that_is_renamed_like_the_person_leaves_its_old_name_free(galle
 def test_another_folder_of_the_same_name_in_another_place_is_of_another_person(gallery, tmp_path):
     gallery.rename("Ada", "Ada from school")
     put(tmp_path / "work", "Ada/0.png", png("Finn", 0))
-    follow(gallery, tmp_path / "work")
+    sync_cropped(gallery, tmp_path / "work")
     assert kept(gallery)["Ada"] == ["Ada/0.png"]
 
 
@@ -94,11 +94,11 @@ def test_a_file_that_goes_to_another_folder_moves_its_photo_from_a_renamed_perso
     gallery.rename("Ada", "Eve")
     gallery.rename("Ben", "Bob")
     (folder / "Ada/2.png").rename(folder / "Ben/2.png")
-    report = follow(gallery, folder)
+    report = sync_cropped(gallery, folder)
     assert (report.enrolled, report.known, report.removed, report.gone) == (1, 5, [], [])
     assert kept(gallery) == {"Eve": ALL["Ada"][:2], "Bob": [*ALL["Ben"], "Ben/2.png"], "Cleo": ALL["Cleo"]}
     with new(tmp_path / "anew.gallery") as anew:
-        take(anew, folder)
+        enroll_cropped(anew, folder)
         anew.rename("Ada", "Eve")
         anew.rename("Ben", "Bob")
         assert answers(anew) == answers(gallery)
@@ -107,7 +107,7 @@ def test_a_file_that_goes_to_another_folder_moves_its_photo_from_a_renamed_perso
 def test_a_copy_in_another_folder_does_not_move_what_stays_where_it_was(gallery, folder):
     put(folder, "Aaron/0.png", png("Ada", 0))
     for _ in range(2):
-        report = follow(gallery, folder)
+        report = sync_cropped(gallery, folder)
         assert (report.known, report.gone) == (6, [])
         assert [refused.reason for refused in report.refused] == [
             "Photo Aaron/0.png must be new, or of 'Aaron'; got one that is enrolled as 'Ada'."
@@ -119,7 +119,7 @@ def test_a_copy_in_another_folder_does_not_move_what_stays_where_it_was(gallery,
 def test_a_copy_in_another_folder_does_not_move_what_is_only_called_otherwise(gallery, folder, other):
     put(folder, f"{other}/0.png", png("Cleo", 0))
     (folder / "Cleo/0.png").rename(folder / "Cleo/renamed.png")
-    report = follow(gallery, folder)
+    report = sync_cropped(gallery, folder)
     assert (report.known, report.gone, report.removed) == (6, [], [])
     said = f"Photo {other}/0.png must be new, or of '{other}'; got one that is enrolled as 'Cleo'."
     assert [refused.reason for refused in report.refused] == [said]
@@ -129,9 +129,9 @@ def test_a_copy_in_another_folder_does_not_move_what_is_only_called_otherwise(ga
 def test_a_file_that_moves_within_the_folder_of_a_person_is_noted(gallery, folder):
     (folder / "Ada/old").mkdir()
     (folder / "Ada/0.png").rename(folder / "Ada/old/0.png")
-    assert follow(gallery, folder, dry_run=True) == FolderReport(known=6, dry_run=True)
+    assert sync_cropped(gallery, folder, dry_run=True) == FolderReport(known=6, dry_run=True)
     assert kept(gallery) == ALL
-    assert follow(gallery, folder) == FolderReport(known=6)
+    assert sync_cropped(gallery, folder) == FolderReport(known=6)
     assert kept(gallery)["Ada"] == ["Ada/1.png", "Ada/2.png", "Ada/old/0.png"]
 
 
@@ -150,13 +150,13 @@ def test_who_is_renamed_while_a_folder_is_enrolled_does_not_become_two(tmp_path,
             yield piece
 
     with new(store_place) as gallery, Gallery.open(store_place) as other:
-        report = take(gallery, top, progress=progress)
+        report = enroll_cropped(gallery, top, progress=progress)
         assert (report.enrolled, len(report.refused)) == (5, 1)
         assert kept(gallery) == {"Eve": [f"Ada/{light}.png" for light in range(5)]}
         assert [refusal.person for refusal in gallery.store.refusals().values()] == ["Eve"]
         with new(tmp_path / "at once.gallery") as at_once:
             monkeypatch.undo()
-            take(at_once, top)
+            enroll_cropped(at_once, top)
             at_once.rename("Ada", "Eve")
             assert answers(at_once) == answers(gallery)
 
@@ -166,10 +166,10 @@ def test_what_somebody_else_adds_to_the_folder_meanwhile_is_not_removed(gallery,
         for piece in pieces:
             if not (folder / "Dan").exists():
                 put(folder, "Dan/0.png", png("Dan"))
-                take(gallery, folder)
+                enroll_cropped(gallery, folder)
             yield piece
 
-    report = follow(gallery, folder, progress=progress)
+    report = sync_cropped(gallery, folder, progress=progress)
     assert (report.removed, report.gone) == ([], [])
     assert kept(gallery) == ALL | {"Dan": ["Dan/0.png"]}
 
@@ -177,16 +177,16 @@ def test_what_somebody_else_adds_to_the_folder_meanwhile_is_not_removed(gallery,
 def test_a_name_that_is_no_text_on_this_system_is_not_taken_for_missing(gallery, folder):
     odd = "Ben/caf\udce9.png"
     put(folder, odd, png("Ben", 3))
-    follow(gallery, folder)
+    sync_cropped(gallery, folder)
     assert "Ben/caf\\udce9.png" in kept(gallery)["Ben"]
     gallery.rename("Ben", "Bob")
-    assert follow(gallery, folder) == FolderReport(known=7)
+    assert sync_cropped(gallery, folder) == FolderReport(known=7)
     (folder / odd).unlink()
     (folder / odd).symlink_to(folder / "a disk that is not there")
-    report = follow(gallery, folder)
+    report = sync_cropped(gallery, folder)
     assert (len(report.refused), report.removed) == (1, [])
 
 
 def test_a_tree_that_is_moved_as_a_whole_is_known(gallery, folder, tmp_path):
     shutil.move(folder, tmp_path / "elsewhere")
-    assert take(gallery, tmp_path / "elsewhere") == FolderReport(known=6)
+    assert enroll_cropped(gallery, tmp_path / "elsewhere") == FolderReport(known=6)

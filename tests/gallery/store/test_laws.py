@@ -149,15 +149,6 @@ def test_a_photo_under_another_name_is_refused_and_nothing_of_its_call_is_done(s
     assert [person.name for person in store.people()] == ["Ada", "Dan"]
 
 
-def test_photos_of_somebody_unknown_are_refused_where_nobody_is_to_be_made(store):
-    enroll(store, Ada="a")
-    said = r"^The name must be one of .*'Ada'\); got 'Adda'\. Did you mean 'Ada'\?$"
-    with pytest.raises(UnknownPerson, match=said), store.writing() as change:
-        change.add_photos("Adda", [photo("b")], make=False)
-    with store.writing() as change:
-        assert change.add_photos("Ada", [photo("b")], make=False) == Added(1, 0)
-
-
 @pytest.mark.parametrize("act", ["forget", "templates_of", "person", "photos"])
 def test_somebody_unknown_is_told_with_the_nearest_name(store, act):
     enroll(store, Ada="a", Bob="b")

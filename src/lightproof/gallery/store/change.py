@@ -131,30 +131,17 @@ class Change(View):
             raise NameTaken(name)
         self._do(insert(people), self._new_person(name, now()))
 
-    def add_photos(self, name: str, new: Iterable[NewPhoto], make: bool = True) -> Added:
+    def add_photos(self, name: str, new: Iterable[NewPhoto]) -> Added:
         """Add photos of one person; see :meth:`add_all`."""
-        return self.add_all({name: new}, make)
+        return self.add_all({name: new})
 
-    def add_all(self, new: Mapping[str, Iterable[NewPhoto]], make: bool = True) -> Added:
-        """Add photos of many people, and drop earlier refusals of these photos.
+    def add_all(self, new: Mapping[str, Iterable[NewPhoto]]) -> Added:
+        """Add photos by name, enroll unknown people, and drop earlier refusals of these photos.
 
         Photos that are enrolled under the same name are left out and counted;
         :class:`~lightproof.errors.DuplicatePhoto` if one is enrolled under another name.
-
-        Parameters
-        ----------
-        new : mapping of names to photos
-        make : bool, default=True
-            Enroll unknown people; else :class:`~lightproof.errors.UnknownPerson`.
-
-        Returns
-        -------
-        Added
         """
         given = [(check_name(name), photo_row(photo)) for name, own in new.items() for photo in own]
-        if not make:
-            for name in new:
-                self.person(name)
         known = self.known_hashes({row["hash"] for _, row in given})
         owners, rows = dict(known), {}
         for name, row in given:
