@@ -123,7 +123,7 @@ def search(
         state = (gallery.store.revision(), guesses is not None)
         key = hashlib.blake2b(images.tobytes() + str(state).encode(), digest_size=8)
         with gallery.store.reading() as view:
-            edges = np.linspace(0, view.last_number(), jobs + 1).astype(int).tolist()
+            edges = np.linspace(0, view.largest_id(), jobs + 1).astype(int).tolist()
     names = {str(name) for name in drawn.names}
     ranges = [range(a + 1, b + 1) for a, b in pairwise(edges)]
     files = [keep and keep / f"{Path(place).stem}-{key.hexdigest()}-{part.start}-{part.stop}.npz" for part in ranges]

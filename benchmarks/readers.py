@@ -28,7 +28,7 @@ def seconds_of(gallery: Gallery, people: Ints, readers: int) -> float:
 
     def read(part: Ints) -> None:
         with gallery.store.reading() as view:
-            view.compared(part.tolist())
+            view.comparison_data(part.tolist())
 
     start = time.perf_counter()
     by_readers(read, np.array_split(people, readers))
@@ -41,7 +41,7 @@ def measure(place: str, turns: int = 9, read: int = READ) -> list[dict[str, floa
     seconds: dict[tuple[int, bool], list[float]] = {}
     with Gallery.open(place, create=False) as gallery:
         with gallery.store.reading() as view:
-            last = view.last_number()
+            last = view.largest_id()
         seconds_of(gallery, np.arange(1, 2 * READERS + 1), READERS)
         for _ in range(turns):
             for count in counts:

@@ -169,7 +169,7 @@ def _kept(gallery: Gallery, names: list[str]) -> dict[str, Forgotten]:
     from lightproof.gallery.store import check_name
 
     with gallery.store.reading() as view:
-        return {check_name(name): view.kept_of(name) for name in names}
+        return {check_name(name): view.counts_of(name) for name in names}
 
 
 def _is_calibrated(gallery: Gallery) -> bool:

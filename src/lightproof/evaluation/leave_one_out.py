@@ -179,7 +179,7 @@ def evaluate_within(gallery: GalleryReader, *, far: float | None = None, progres
     n_people = gallery.follow()
     outcomes: list[_LeftOutPhoto] = []
     with gallery.store.reading() as view:
-        drawn = view.drawn(MOST)
+        drawn = view.reference_sample(MOST)
         names = sorted(view.names_of(drawn).values())
         photos_of_people = ((who.name, photos) for who, photos, _ in view.templates_of_people(drawn, faces=True))
         # A progress bar may need all steps at once, but not everybody's photos.

@@ -125,7 +125,7 @@ def best_of_others(near: Near, matcher: Matcher, store: Store, most: int = MOST)
     """
     rng = np.random.default_rng(0)
     with store.reading() as view:
-        for person, photos, _ in view.templates_of_people(view.drawn(most), faces=True):
+        for person, photos, _ in view.templates_of_people(view.reference_sample(most), faces=True):
             asked = _asked_relit(matcher, photos[0], rng, store.place)
             yield normalized_scores(matcher.score_probes(asked, near(asked, without=person.name))).max(axis=1)
 

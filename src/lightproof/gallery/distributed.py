@@ -156,7 +156,7 @@ def _shards(cluster: Cluster, job: SearchJob) -> tuple[list[Any], SearchJob]:
         job.check_revision(view)
         if not view.is_larger(shortlist.SMALL):
             return [], job
-        edges = np.linspace(1, view.last_number() + 1, cluster.n_threads + 1).astype(int).tolist()
+        edges = np.linspace(1, view.largest_id() + 1, cluster.n_threads + 1).astype(int).tolist()
     shards = [cluster.scatter(read_shard, job, range(start, end)) for start, end in pairwise(edges)]
     return shards, job._replace(n_people=sum(_on_shards(cluster, shards, count_people)))
 
@@ -289,7 +289,7 @@ def _shortlists(people: TemplateSet, near: Ints | None, job: SearchJob) -> Itera
     for some in steps(near.tolist()):
         with _store(job.place).reading() as view:
             job.check_revision(view)
-            found = templates_in(view.compared(some), job.config, view.place)
+            found = templates_in(view.comparison_data(some), job.config, view.place)
             people = beside(people, (kept for _, kept in found), job.config)
         yield people
 
@@ -299,7 +299,11 @@ def _reference_people(job: SearchJob) -> TemplateSet:
     """Read the people against whom scores are normalized; in a small gallery, everybody."""
     with _store(job.place).reading() as view:
         job.check_revision(view)
-        rows = view.templates_of_people(view.drawn(N_REFERENCE_PEOPLE + SPARE)) if job.n_people else view.templates()
+        rows = (
+            view.templates_of_people(view.reference_sample(N_REFERENCE_PEOPLE + SPARE))
+            if job.n_people
+            else view.templates()
+        )
         people = by_name((kept for _, kept in templates_in(rows, job.config, view.place)), job.config)
     return replace(people, total=job.n_people or None, known_agreement=mutual_agreement(people))
 

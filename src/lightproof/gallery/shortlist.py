@@ -148,7 +148,7 @@ class PeopleIndex:
             # A number stays with a person, whatever happens before the templates are read.
             with self._store.reading() as view:
                 numbers = {*numbers, *view.ids_of(names).values()}
-        found = self._read(self._store.compared(numbers))
+        found = self._read(self._store.comparison_data(numbers))
         return beside(people, (kept for _, kept in found), self._way)
 
     def _read(
@@ -184,7 +184,7 @@ class PeopleIndex:
         for people, codes in view.codes(since):
             crowd.index.add(people, codes_in(codes, encoder.n_words, self._store.place))
         crowd.count = crowd.index.n_people
-        drawn = view.drawn(N_REFERENCE_PEOPLE + SPARE)
+        drawn = view.reference_sample(N_REFERENCE_PEOPLE + SPARE)
         kept = {number: rival for number, rival in crowd.rivals.items() if drawn.get(number) == rival[0]}
         for number, (name, template) in self._read(view.templates_of_people(drawn.keys() - kept.keys())):
             kept[number] = (drawn[number], name, template)

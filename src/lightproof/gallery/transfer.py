@@ -57,7 +57,7 @@ def import_(source: Store, target: Store, config: EnrollmentConfig, *, progress:
             raise BadGallery(source.place, f"templates made with other parameters than those of {target.place}")
         n_people = len(list(progress(_added(view, change, config), view.counts().people)))
         refusals = view.refusals()
-        known = change.known_hashes(refusals)
+        known = change.owners_of(refusals)
         change.remember_refusals(refusal for number, refusal in refusals.items() if number not in known)
     return n_people
 

@@ -270,7 +270,7 @@ def _sorted_photos(who: str | int, faces: dict[int, Face], unreadable: list[sche
     """Tell new photos from those that are enrolled already, as this person or as another."""
     with worker_state().gallery.store.reading() as view:
         name = view.person(who).name if isinstance(who, int) else None
-        owners = view.known_hashes([face.hash for face in faces.values()])
+        owners = view.owners_of([face.hash for face in faces.values()])
     new, known, rejected, hashes = {}, [], list(unreadable), set()
     for i, face in faces.items():
         owner = owners.get(face.hash)

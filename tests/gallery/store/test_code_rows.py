@@ -81,21 +81,21 @@ def test_lots_are_drawn_by_the_name_alone(store):
     with store.writing() as change:
         change.add_person("without a photo")
     with store.reading() as view:
-        names = view.names_of(view.drawn(3))
-        assert [names[number] for number in view.drawn(3)] == order[:3]
+        names = view.names_of(view.reference_sample(3))
+        assert [names[number] for number in view.reference_sample(3)] == order[:3]
     with store.writing() as change:
         change.rename(order[0], "somebody")
     again = sorted([*order[1:], "somebody"], key=sampling_key)
     with store.reading() as view:
-        names = view.names_of(view.drawn(10))
-        assert [names[number] for number in view.drawn(10)] == again
+        names = view.names_of(view.reference_sample(10))
+        assert [names[number] for number in view.reference_sample(10)] == again
 
 
 def test_whether_there_are_many_is_told_without_counting(store):
     with store.reading() as view:
         assert view.is_larger(3)
         assert not view.is_larger(4)
-        assert view.last_number() == max(numbers_of(store).values())
+        assert view.largest_id() == max(numbers_of(store).values())
 
 
 def test_people_are_read_by_their_numbers_in_the_order_of_their_names(store):

@@ -231,14 +231,14 @@ def test_a_name_of_which_only_refusals_are_kept_is_forgotten_too(store):
     enroll(store, Bob="b")
     with store.writing() as change:
         change.remember_refusals([refusal("x", "Ada"), refusal("y", "Ada"), refusal("z", "Bob")])
-    assert store.kept_of("Ada") == Forgotten(0, 2)
-    assert store.kept_of("Bob") == Forgotten(1, 1)
+    assert store.counts_of("Ada") == Forgotten(0, 2)
+    assert store.counts_of("Bob") == Forgotten(1, 1)
     with store.writing() as change:
         assert change.forget("Ada") == Forgotten(0, 2)
     assert store.refusals().keys() == {"hash-z"}
     assert store.counts() == Counts(1, 1, 1)
     with store.writing() as change:
-        for act in (change.kept_of, change.forget):
+        for act in (change.counts_of, change.forget):
             with pytest.raises(UnknownPerson, match=r"must be one of the 1 enrolled people \('Bob'\); got 'Ada'"):
                 act("Ada")
 
@@ -247,7 +247,7 @@ def test_the_nearest_name_may_be_one_of_which_only_refusals_are_kept(store):
     with store.writing() as change:
         change.remember_refusals([refusal("x", "Adelheid"), refusal("y")])
     with pytest.raises(UnknownPerson, match=r"\(there is nobody\); got 'Adelheit'\. Did you mean 'Adelheid'\?"):
-        store.kept_of("Adelheit")
+        store.counts_of("Adelheit")
 
 
 def test_the_number_of_a_person_stays_whatever_the_name(store):
@@ -275,12 +275,12 @@ def test_a_file_that_is_called_otherwise_is_noted_and_changes_no_template(store)
         change.add_photos("Ada", [photo("a", source="x/a.jpg"), photo("b", source="x/b.jpg")])
         change.set_span("Ada", b"joint")
     with store.writing() as change:
-        change.refile({"hash-a": "y/\udcff.jpg", "hash-b": "x/b.jpg", "nowhere": "z"})
+        change.set_sources({"hash-a": "y/\udcff.jpg", "hash-b": "x/b.jpg", "nowhere": "z"})
     assert [kept.source for kept in store.photos()] == ["y/\\udcff.jpg", "x/b.jpg"]
     assert [span for _, _, span in store.templates()] == [b"joint"]
     assert store.revision() == 2
     with store.writing() as change:
-        change.refile({"hash-b": "x/b.jpg"})
+        change.set_sources({"hash-b": "x/b.jpg"})
     assert store.revision() == 2
 
 
@@ -330,8 +330,8 @@ def test_tens_of_thousands_of_hashes_are_looked_up_and_deleted_together(store):
     with store.writing() as change:
         change.add_all({f"person {i}": [photo(str(i))] for i in range(0, 10000, 50)})
         change.remember_refusals([refusal(str(i)) for i in range(1, 2000)])
-    assert len(store.known_hashes(many)) == 200
-    assert store.known_hashes(many)["hash-500"] == "person 500"
+    assert len(store.owners_of(many)) == 200
+    assert store.owners_of(many)["hash-500"] == "person 500"
     assert len(store.refusals(many)) == 1999
     assert len(list(store.templates())) == 200
     with store.writing() as change:
@@ -386,7 +386,7 @@ def test_file_names_that_are_no_text_are_kept_with_escapes(store):
     with store.writing() as change:
         change.add_photos("Ada", [photo("a", source="caf\udce9.jpg", folder="a\0b")])
         change.remember_refusals([dataclasses.replace(refusal("x"), source="\udcff")])
-        assert change.known_hashes(["\udcff", "\0"]) == {}
+        assert change.owners_of(["\udcff", "\0"]) == {}
         assert change.forget_refusals(["\udcff\0"]) == 0
     (kept,) = store.photos()
     assert (kept.source, kept.folder) == ("caf\\udce9.jpg", "a\\x00b")

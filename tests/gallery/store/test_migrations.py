@@ -107,8 +107,8 @@ def test_a_gallery_of_the_first_schema_gets_lots_and_room_for_codes(old):
     with Store.open(old, create=False) as store:
         assert store.facts()["schema"] == str(schema.SCHEMA)
         with store.reading() as view:
-            drawn = view.names_of(view.drawn(10))
-            assert [drawn[number] for number in view.drawn(10)] == sorted(["Ada", "Ben"], key=sampling_key)
+            drawn = view.names_of(view.reference_sample(10))
+            assert [drawn[number] for number in view.reference_sample(10)] == sorted(["Ada", "Ben"], key=sampling_key)
             assert list(view.codes()) == []
         with store.writing() as change:
             change.add_photos("Cleo", [NewPhoto("c", "p", b"template", code=b"code")])

@@ -28,15 +28,15 @@ def test_many_people_are_read_side_by_side_and_none_is_missed_or_told_twice(crow
     for count in (0, 1, 5, 7, 20):
         some = ids[:count]
         with crowded.reading() as view:
-            alone = view.compared(some)
+            alone = view.comparison_data(some)
         assert len(alone) == count
-        found = crowded.compared({*some, 10**6})
+        found = crowded.comparison_data({*some, 10**6})
         assert sorted(found, key=lambda one: one[0].name) == alone
 
 
 def test_readers_who_saw_different_states_are_not_put_together(crowded, monkeypatch):
     ids = [person.id for person in crowded.people()]
-    read, asked = crowded._compared, []
+    read, asked = crowded._read_compared, []
 
     def read_with_a_change_after_the_first(numbers):
         asked.append(numbers)
@@ -47,8 +47,8 @@ def test_readers_who_saw_different_states_are_not_put_together(crowded, monkeypa
         return found
 
     monkeypatch.setattr("lightproof.gallery.store.by_readers", lambda do, things: [do(thing) for thing in things])
-    monkeypatch.setattr(crowded, "_compared", read_with_a_change_after_the_first)
-    found = {person.name for person, _, _ in crowded.compared(ids)}
+    monkeypatch.setattr(crowded, "_read_compared", read_with_a_change_after_the_first)
+    found = {person.name for person, _, _ in crowded.comparison_data(ids)}
     several = crowded._database.n_readers > 1
     # One reader alone has read everybody before anybody was forgotten.
     assert ("person 00" in found) != several
@@ -58,25 +58,25 @@ def test_readers_who_saw_different_states_are_not_put_together(crowded, monkeypa
 
 def test_a_mistake_of_one_reader_is_told(crowded, monkeypatch):
     ids = [person.id for person in crowded.people()]
-    read = crowded._compared
+    read = crowded._read_compared
 
     def stumble(numbers):
         if ids[-1] in numbers:
             raise BadGallery("here", "a damaged row")
         return read(numbers)
 
-    monkeypatch.setattr(crowded, "_compared", stumble)
+    monkeypatch.setattr(crowded, "_read_compared", stumble)
     with pytest.raises(BadGallery, match="a damaged row"):
-        crowded.compared(ids)
+        crowded.comparison_data(ids)
 
 
 def test_a_closed_store_says_so_to_all_who_read(crowded):
     ids = [person.id for person in crowded.people()]
     crowded.close()
     with pytest.raises(UserError, match=r"must be open to be used; got a gallery that was closed\.$"):
-        crowded.compared([*ids, *ids])
+        crowded.comparison_data([*ids, *ids])
 
 
 def test_who_is_asked_for_twice_is_told_once(crowded):
     ids = [person.id for person in crowded.people()]
-    assert all(len(crowded.compared([one, *ids])) == len(ids) for one in ids)
+    assert all(len(crowded.comparison_data([one, *ids])) == len(ids) for one in ids)

@@ -190,7 +190,7 @@ def test_a_disk_that_refuses_is_told_and_leaves_whole_changes_only(file):
         fill_once = photo("afterwards")
         with store.writing() as change:
             change.add_photos("Ada", [fill_once])
-        assert store.known_hashes([fill_once.hash]) == {fill_once.hash: "Ada"}
+        assert store.owners_of([fill_once.hash]) == {fill_once.hash: "Ada"}
 
 
 def test_a_gallery_that_cannot_be_made_is_told(file, monkeypatch):

@@ -99,7 +99,7 @@ class FolderWriter:
                 late, n_known = self._leave_out_enrolled(change, photos)
                 self._add(change, results, photos)
                 # Somebody else may have enrolled a refused photo meanwhile, by other means.
-                enrolled = change.known_hashes({refusal.hash for refusal in refused})
+                enrolled = change.owners_of({refusal.hash for refusal in refused})
                 n_known += sum(refusal.hash in enrolled for refusal in refused)
                 refused = [refusal for refusal in refused if refusal.hash not in enrolled]
                 change.remember_refusals(refused)
@@ -138,7 +138,7 @@ class FolderWriter:
             Number of those enrolled as the same person.
         """
         wanted = {photo.hash: person for person, own in photos.items() for photo in own}
-        owners = change.known_hashes(wanted)
+        owners = change.owners_of(wanted)
         moved = [number for number, owner in owners.items() if owner != wanted[number] and number in self.moves]
         losers = {owners.pop(number) for number in moved}
         _remove_photos(change, moved, losers, self.config)
@@ -207,7 +207,7 @@ def update_sources(store: Store, diff: FolderDiff, report: FolderReport) -> None
     """Store the new names of files whose photos stay with their people."""
     if diff.sources and not report.dry_run:
         with store.writing() as change:
-            change.refile(diff.sources)
+            change.set_sources(diff.sources)
 
 
 def remove_missing(store: Store, folder: str, diff: FolderDiff, config: EnrollmentConfig, report: FolderReport) -> None:
@@ -226,7 +226,7 @@ def remove_missing(store: Store, folder: str, diff: FolderDiff, config: Enrollme
     if missing and not report.dry_run:
         with store.writing() as change:
             check_parameters(change, config)
-            _remove_photos(change, hashes, set(change.known_hashes(hashes).values()), config)
+            _remove_photos(change, hashes, set(change.owners_of(hashes).values()), config)
     refusals = [one.hash for one in store.refusals().values() if one.folder == folder and is_missing(one)]
     if refusals and not report.dry_run:
         with store.writing() as change:

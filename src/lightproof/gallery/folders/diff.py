@@ -205,7 +205,7 @@ class FolderDiff:
                 self.unread.add(storable(file.source))
                 self._report.refused.append(Refused(in_one_line(file.source), why_unread(file)))
         hashes = {file.hash for file in readable}
-        owners, refusals = self._store.known_hashes(hashes), self._store.refusals(hashes)
+        owners, refusals = self._store.owners_of(hashes), self._store.refusals(hashes)
         return [file for file in readable if not self._is_settled(file, owners.get(file.hash), refusals.get(file.hash))]
 
     def _is_settled(self, file: PhotoFile, owner: str | None, refusal: Refusal | None) -> bool:
@@ -269,7 +269,7 @@ class FolderDiff:
         refused : mapping of str to Refusal
             Refusals of this run, by hash.
         """
-        owners = self._store.known_hashes({file.hash for file in self._copies})
+        owners = self._store.owners_of({file.hash for file in self._copies})
         for file in self._copies:
             if file.hash in refused:
                 self._report.refused.append(_refused_too(file, refused[file.hash]))

@@ -224,9 +224,9 @@ class Store:
     revision = _in_own_view(View.revision)
     people = _in_own_view(View.people)
     person = _in_own_view(View.person)
-    kept_of = _in_own_view(View.kept_of)
+    counts_of = _in_own_view(View.counts_of)
     photos = _in_own_view(View.photos)
-    known_hashes = _in_own_view(View.known_hashes)
+    owners_of = _in_own_view(View.owners_of)
     refusals = _in_own_view(View.refusals)
     face = _in_own_view(View.face)
     counts = _in_own_view(View.counts)
@@ -236,21 +236,21 @@ class Store:
         with self.reading() as view:
             yield from view.templates(since, faces=faces)
 
-    def compared(self, ids: Iterable[int]) -> list[StoredPerson]:
-        """Read people as :meth:`View.compared` does, with several readers if there are many people."""
+    def comparison_data(self, ids: Iterable[int]) -> list[StoredPerson]:
+        """Read people as :meth:`View.comparison_data` does, with several readers if there are many people."""
         numbers = sorted(set(ids))
         n_readers = min(self._database.n_readers, len(numbers) // PEOPLE_PER_READER)
         if n_readers > 1:
             edges = [len(numbers) * i // n_readers for i in range(n_readers + 1)]
-            parts = by_readers(self._compared, [numbers[start:end] for start, end in pairwise(edges)])
+            parts = by_readers(self._read_compared, [numbers[start:end] for start, end in pairwise(edges)])
             # If somebody changed the gallery between two readers, one reads all again, from one state.
             if len({revision for revision, _ in parts}) == 1:
                 return [stored for _, part in parts for stored in part]
-        return self._compared(numbers)[1]
+        return self._read_compared(numbers)[1]
 
-    def _compared(self, ids: Sequence[int]) -> tuple[int, list[StoredPerson]]:
+    def _read_compared(self, ids: Sequence[int]) -> tuple[int, list[StoredPerson]]:
         with self.reading() as view:
-            return view.revision(), view.compared(ids)
+            return view.revision(), view.comparison_data(ids)
 
     def close(self) -> None:
         """Close all connections; a second time does nothing."""

@@ -142,7 +142,7 @@ class Change(View):
         :class:`~lightproof.errors.DuplicatePhoto` if one is enrolled under another name.
         """
         given = [(check_name(name), photo_row(photo)) for name, own in new.items() for photo in own]
-        known = self.known_hashes({row["hash"] for _, row in given})
+        known = self.owners_of({row["hash"] for _, row in given})
         owners, rows = dict(known), {}
         for name, row in given:
             owner = owners.setdefault(row["hash"], name)
@@ -157,7 +157,7 @@ class Change(View):
         """Replace templates, parameters, lights and codes of a person's photos, by hash; return how many."""
         person = self.person(name)
         rows = [photo_row(photo) for photo in made]
-        owners = self.known_hashes(row["hash"] for row in rows)
+        owners = self.owners_of(row["hash"] for row in rows)
         for row in rows:
             if owners.get(row["hash"]) != person.name:
                 raise BadParameter("replace_templates", "made", f"photos of {person.name!r}", row["hash"])
@@ -201,7 +201,7 @@ class Change(View):
 
     def forget(self, name: str) -> Forgotten:
         """Delete a person with all photos, and the refusals under that name; there may be only refusals."""
-        kept = self.kept_of(name)
+        kept = self.counts_of(name)
         name = check_name(name)
         for number in self.ids_of([name]).values():
             self._erase_photos(photos.c.person, [number], kept.photos)
@@ -213,7 +213,7 @@ class Change(View):
 
     def remove_photos(self, hashes: Iterable[str]) -> Removed:
         """Delete photos by their hashes, and people without any photo left. Unknown hashes are left out."""
-        owners = self.known_hashes(hashes)
+        owners = self.owners_of(hashes)
         if not owners:
             return Removed(0, [])
         self._erase_photos(photos.c.hash, owners, len(owners))
@@ -229,7 +229,7 @@ class Change(View):
         self._touch([person for person in ids.values() if person not in empty])
         return Removed(len(owners), sorted(empty.values()))
 
-    def refile(self, sources: Mapping[str, str]) -> None:
+    def set_sources(self, sources: Mapping[str, str]) -> None:
         """Store the new file names of photos, by hash."""
         query = select(photos.c.hash, photos.c.source)
         before = dict(self._among(query, photos.c.hash, sources, (str, _MAYBE_STR)))

@@ -136,7 +136,7 @@ class View:
             raise self._unknown(name)
         return found[0]
 
-    def kept_of(self, name: str) -> Forgotten:
+    def counts_of(self, name: str) -> Forgotten:
         """Count the photos and refusals under a name; a name without photos may have refusals."""
         name = check_name(name)
         found = self._people(_PEOPLE.where(people.c.name == name))
@@ -169,7 +169,7 @@ class View:
             query = query.where(table.folder == storable(folder))
         return [Photo(*row) for row in self._rows(query.order_by(people.c.name, table.hash), _PHOTO)]
 
-    def known_hashes(self, hashes: Iterable[str]) -> dict[str, str]:
+    def owners_of(self, hashes: Iterable[str]) -> dict[str, str]:
         """Return the person of each of these photos that is enrolled, by hash."""
         query = select(photos.c.hash, people.c.name).join_from(photos, people)
         return dict(self._among(query, photos.c.hash, hashes, (str, str)))
@@ -192,7 +192,7 @@ class View:
         enrolled = [Person(*row) for row in self._among(_PEOPLE, people.c.id, ids, _PERSON)]
         return self._with_photos(sorted(enrolled, key=lambda person: person.name), faces)
 
-    def compared(self, ids: Iterable[int]) -> list[StoredPerson]:
+    def comparison_data(self, ids: Iterable[int]) -> list[StoredPerson]:
         """Read in one query what a comparison with these people needs: no sources, faces and codes."""
         kept = (photos.c.hash, photos.c.parameters, photos.c.template, photos.c.light)
         person = (people.c.id, people.c.name, people.c.revision, people.c.added, people.c.span)
@@ -234,12 +234,12 @@ class View:
         left = self._rows(select(gone.c.person).where(gone.c.revision > since), (int,))
         return [row[0] for row in news], [row[0] for row in left]
 
-    def last_number(self) -> int:
+    def largest_id(self) -> int:
         """Return the largest id of a person; 0 if there is nobody."""
         rows = self._rows(select(people.c.id).order_by(people.c.id.desc()).limit(1), (int,))
         return rows[0][0] if rows else 0
 
-    def drawn(self, most: int) -> dict[int, int]:
+    def reference_sample(self, most: int) -> dict[int, int]:
         """Sample people with photos, the same ones whoever else comes and goes; return their revisions, by id."""
         query = select(people.c.id, people.c.revision).where(exists(select(photos.c.id).where(_OF_PERSON)))
         return dict(self._rows(query.order_by(people.c.lot, people.c.id).limit(most), (int, int)))
