@@ -60,10 +60,9 @@ needs_signals = pytest.mark.skipif(not hasattr(signal, "pthread_sigmask"), reaso
 
 ASKING = """
 import os, signal, sys, time
-from joblib import delayed
 from lightproof.core.executors import in_processes
 
-def mask(): return sorted(signal.pthread_sigmask(signal.SIG_BLOCK, ()))
+def mask(_=None): return sorted(signal.pthread_sigmask(signal.SIG_BLOCK, ()))
 """
 
 
@@ -78,8 +77,8 @@ def start(code: str, **environment: str) -> subprocess.Popen[str]:
 @needs_signals
 def test_results_come_in_order_and_interrupts_reach_the_asking_process_alone():
     asking = start("""
-print(list(in_processes((delayed(divmod)(i, 7) for i in range(30)), 2)) == [divmod(i, 7) for i in range(30)])
-print(list(in_processes((delayed(mask)() for _ in range(4)), 2)) == [[signal.SIGINT]] * 4)
+print(list(in_processes(hex, range(30), 2)) == [hex(i) for i in range(30)])
+print(list(in_processes(mask, range(4), 2)) == [[signal.SIGINT]] * 4)
 print(mask() == [])
 """)
     assert asking.communicate(timeout=60) == ("True\n" * 3, "")
@@ -92,9 +91,9 @@ def test_an_interrupt_ends_all_of_them_without_a_word(moment):
 def work():
     for i in range(500):
         if i == 3: print("started", flush=True)
-        yield delayed(time.sleep)(0.2)
+        yield 0.2
 try:
-    for _ in in_processes(work(), 2): pass
+    for _ in in_processes(time.sleep, work(), 2): pass
 except KeyboardInterrupt:
     sys.exit(130)
 """)
@@ -127,7 +126,7 @@ def test_an_interrupt_while_they_are_started_is_not_lost_nor_breaks_it_off(threa
         + """
 popen_loky_posix.Popen._launch = interrupted
 try:
-    for _ in in_processes((delayed(time.sleep)(0.1) for _ in range(30)), 2): pass
+    for _ in in_processes(time.sleep, [0.1] * 30, 2): pass
 except KeyboardInterrupt:
     sys.exit(130)
 """
@@ -148,9 +147,9 @@ def work():
             os.kill(0, signal.SIGINT)
             time.sleep(10)
             print("deaf")
-        yield delayed(time.sleep)(0.1)
+        yield 0.1
 try:
-    for _ in in_processes(work(), 2): pass
+    for _ in in_processes(time.sleep, work(), 2): pass
 except KeyboardInterrupt:
     sys.exit(130)
 """
@@ -161,7 +160,7 @@ except KeyboardInterrupt:
 @needs_signals
 def test_who_stops_early_is_not_warned():
     asking = start("""
-for _ in in_processes((delayed(time.sleep)(0.05) for _ in range(500)), 2): break
+for _ in in_processes(time.sleep, [0.05] * 500, 2): break
 print("done")
 """)
     assert asking.communicate(timeout=60) == ("done\n", "")

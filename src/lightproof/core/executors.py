@@ -24,9 +24,6 @@ from lightproof.errors import BadCluster
 P = TypeVar("P")
 R = TypeVar("R")
 
-Piece = tuple[Callable[..., Any], tuple[Any, ...], dict[str, Any]]
-"""A function and its arguments, as ``joblib.delayed`` writes them down."""
-
 PRE_DISPATCH: Final = "2 * n_jobs"
 """Pieces handed out at a time: one in work, one in store. More do not fit loky's queue, and it stumbles over them."""
 
@@ -109,38 +106,29 @@ class ProcessExecutor:
         workers = min(self.jobs if self.jobs > 0 else cpu_count(), cpu_count(), total)
         if light or workers <= 1:
             return map(task.do, pieces)
-        how = "generator" if ordered else "generator_unordered"
-        return in_processes((delayed(task.do)(piece) for piece in pieces), workers, batch_size=1, return_as=how)
+        return in_processes(task.do, pieces, workers, ordered)
 
     def scatter(self, function: Callable[..., R], *arguments: Any) -> R:
         """See :meth:`Executor.scatter`."""
         return function(*arguments)
 
 
-def in_processes(work: Iterable[Piece], jobs: int, **how: Any) -> Iterator[Any]:
-    """Do pieces of work in other processes.
-
-    Parameters
-    ----------
-    work : iterable of Piece
-        Read a few at a time.
-    jobs : int
-        Processes; -1 is one for each core.
-    **how
-        More options of ``joblib.Parallel``, such as ``return_as``.
+def in_processes(do: Callable[[P], R], pieces: Iterable[P], jobs: int, ordered: bool = True) -> Iterator[R]:
+    """Call a function with each piece in other processes; read few more pieces than are in work.
 
     Yields
     ------
     object
-        The results, in order unless ``how`` says otherwise.
+        The results, in the order of the pieces or as they are finished.
     """
     me = os.getpid()
-    parallel = Parallel(n_jobs=jobs, pre_dispatch=PRE_DISPATCH, **{"return_as": "generator", **how})
+    return_as = "generator" if ordered else "generator_unordered"
+    parallel = Parallel(n_jobs=jobs, pre_dispatch=PRE_DISPATCH, batch_size=1, return_as=return_as)
     stream, hold = None, _Hold()
     _stumble_quietly()
     try:
         try:
-            stream = parallel(hold.around(delayed(_undisturbed)(me, *piece) for piece in work))
+            stream = parallel(hold.around(delayed(_undisturbed)(me, do, piece) for piece in pieces))
         finally:
             hold.end()
         for result in stream:  # noqa: UP028, it must not be closed before the last line
@@ -167,12 +155,12 @@ def _stumble_quietly() -> None:
     threading.excepthook = hook
 
 
-def _undisturbed(asker: int, function: Callable[..., Any], arguments: Any, keywords: Any) -> Any:
+def _undisturbed(asker: int, do: Callable[[P], R], piece: P) -> R:
     """Do a piece of work; a worker ignores interrupts even where it could not inherit the mask."""
     if os.getpid() != asker:
         signal.signal(signal.SIGINT, signal.SIG_IGN)
         _freeze_garbage_collection()
-    return function(*arguments, **keywords)
+    return do(piece)
 
 
 @cache

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Final, NamedTuple
 
 import numpy as np
-from joblib import delayed
 from numpy.typing import NDArray
 
-from lightproof.core.executors import in_processes
+from lightproof.core.executors import ProcessExecutor, Task
 from lightproof.core.progress import Progress, silent
 from lightproof.core.report_parts import TextTable
 from lightproof.datasets.face_set import FaceSet
@@ -69,7 +67,8 @@ def find_again(faces: FaceSet, jobs: int = 1, progress: Progress = silent) -> Se
     Search
     """
     find_weights()
-    found = list(progress(_stream(faces.images, jobs), len(faces)))
+    sightings = ProcessExecutor(jobs).map(Task(_find), faces.images, len(faces))
+    found = list(progress(sightings, len(faces)))
     eyes = np.array([_NOWHERE if sighting is None else sighting.eyes for sighting in found])
     images = np.zeros_like(faces.images)
     for i in np.flatnonzero(np.isfinite(eyes[:, 0])):
@@ -132,12 +131,6 @@ def _said(search: Search, errors: NDArray[np.float64] | None, chosen: NDArray[np
     looks = Counter(look for look, there in zip(search.looks, found, strict=True) if there)
     said = ", ".join(f"{look} {count}" for look, count in looks.most_common())
     return [str(int(chosen.sum())), f"{100 * found.sum() / chosen.sum():.2f}", *off, said]
-
-
-def _stream(images: NDArray[np.uint8], jobs: int) -> Iterator[_Sighting | None]:
-    if jobs == 1:
-        return (_find(image) for image in images)
-    return in_processes((delayed(_find)(image) for image in images), jobs, batch_size=16)
 
 
 def _find(image: NDArray[np.uint8]) -> _Sighting | None:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterator, Sequence
 from dataclasses import asdict, dataclass
+from functools import partial
 from itertools import islice
 from typing import Any, Final, NamedTuple
 
 import numpy as np
-from joblib import delayed
 
-from lightproof.core.executors import Piece, in_processes
+from lightproof.core.executors import ProcessExecutor, Task
 from lightproof.core.progress import Progress, silent
 from lightproof.core.report_parts import TextTable
 from lightproof.datasets.face_set import FaceSet
@@ -148,7 +148,7 @@ def run_open_set(
     rows: list[OpenSetRow] = []
     pieces = len(presets) * (len(_blocks(faces)) + len(picks))
     # To the end before anything is made of it: a bar is full then, and processes are done.
-    done = iter(list(progress(_stream(faces, presets, picks, matcher_named, jobs), pieces)))
+    done = iter(list(progress(_stream(faces, presets, picks, matcher_named, jobs, pieces), pieces)))
     for preset in presets:
         data = _data(faces, _galleries(faces, picks, done))
         rows += _rows(faces.name, preset, "all", data, range(len(data.people)))
@@ -180,15 +180,20 @@ def _stream(
     picks: Sequence[int],
     matcher_named: Callable[[str], Matcher],
     jobs: int,
+    total: int,
 ) -> Iterator[Any]:
     """Yield for each preset what each block of probes says for everybody in every light, then what each light has."""
     pieces = (piece for preset in presets for piece in _pieces(faces, preset, picks, matcher_named))
-    return (do(*given, **more) for do, given, more in pieces) if jobs == 1 else in_processes(pieces, jobs)
+    return ProcessExecutor(jobs).map(Task(_done), pieces, total)
+
+
+def _done(piece: Callable[[], Any]) -> Any:
+    return piece()
 
 
 def _pieces(
     faces: FaceSet, preset: str, picks: Sequence[int], matcher_named: Callable[[str], Matcher]
-) -> Iterator[Piece]:
+) -> Iterator[Callable[[], Any]]:
     lights = [_enrolled(matcher_named(preset), faces, pick) for pick in picks]
     # What is said for a person depends on nobody else, so a probe is taken apart once for all lights.
     everybody: dict[Hashable, Template] = {
@@ -198,9 +203,9 @@ def _pieces(
     }
     people = matcher_named(preset).template_set(everybody)
     for block in _blocks(faces):
-        yield delayed(_said)(faces.images[block], people, preset, matcher_named)
+        yield partial(_said, faces.images[block], people, preset, matcher_named)
     for pick, light in zip(picks, lights, strict=True):
-        yield delayed(_own)(light, pick, preset, matcher_named)
+        yield partial(_own, light, pick, preset, matcher_named)
 
 
 def _enrolled(matcher: Matcher, faces: FaceSet, pick: int) -> _Light:
