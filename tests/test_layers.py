@@ -49,6 +49,7 @@ DOORS = {
     "httpx2": {"service/client"},
     "distributed": {"core/cluster"},
     "dask": {"core/cluster"},
+    "joblib": {"core/executors"},
 }
 
 MODULES = sorted(SOURCE.rglob("*.py"))
