@@ -12,7 +12,7 @@ from PIL import Image
 from lightproof.datasets import make_relit_faces
 from lightproof.gallery import Gallery
 from lightproof.service.settings import Limits, Settings
-from tests.service.here import serving
+from tests.service.in_process import serving
 
 LIGHTS = {"front": (0, 0), "right": (50, 0), "left": (-50, 10)}
 NAMES = ["Ada", "Ben", "Cleo", "Dan", "Eve"]

@@ -16,7 +16,7 @@ from lightproof.service import jobs, state
 from lightproof.service.application import make_app
 from lightproof.service.server import GuardedProtocol
 from lightproof.service.settings import Limits, Settings
-from tests.service.here import InlinePool
+from tests.service.in_process import InlinePool
 
 
 def serve(settings: Settings, listener: socket.socket) -> None:

@@ -16,7 +16,7 @@ from lightproof.service.client import from_json
 from lightproof.service.settings import Settings
 from tests.scenes import compose, seat
 from tests.service.conftest import FREE, png
-from tests.service.here import files, problem, serving
+from tests.service.in_process import files, problem, serving
 
 CROPPED = {"cropped": "true"}
 

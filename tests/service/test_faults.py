@@ -22,7 +22,7 @@ from PIL import Image
 
 from lightproof.gallery import Gallery
 from tests.service.conftest import png
-from tests.service.here import files
+from tests.service.in_process import files
 from tests.service.running import Running, wait_until
 
 pytestmark = pytest.mark.long

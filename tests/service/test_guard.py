@@ -19,7 +19,7 @@ from lightproof.service.service_routes import page_files
 from lightproof.service.settings import Limits, Settings, check_host
 from lightproof.service.state import AuditLog
 from tests.service.conftest import FREE
-from tests.service.here import files, problem, serving
+from tests.service.in_process import files, problem, serving
 
 TOKEN = "correct-horse-battery-staple"
 GUARDED = [

@@ -16,7 +16,7 @@ from lightproof.service.bodies import MemoryBudget
 from lightproof.service.problems import ServiceProblem
 from lightproof.service.settings import Limits, Settings
 from tests.service.conftest import FREE, png
-from tests.service.here import files, problem, serving
+from tests.service.in_process import files, problem, serving
 
 SMALL = replace(FREE, body_bytes=60_000, photo_bytes=30_000, photos=3, photo_pixels=40_000, import_bytes=5_000)
 
