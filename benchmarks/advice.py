@@ -1,11 +1,11 @@
 """Measure what one more photo under another light is worth: python -m benchmarks.advice.
 
-Rendered people are enrolled under every choice of the lights of `lightproof.gallery.advice`, all of them under the same ones,
-and looked for under every other light of Extended Yale B. Counted is who is both found and named when one in a thousand
-strangers is taken for somebody; the lead that this needs is measured for each choice, with other rendered people as
+Rendered people are enrolled under every choice of the lights of `lightproof.gallery.advice`, all of them under the same
+ones, and identified under every other light of Extended Yale B. A probe counts if it is found and named when one in a
+thousand strangers is accepted; the lead that this needs is measured for each choice, with other rendered people as
 strangers. A choice and its mirror image share one figure: a face has no better side. The lead is that over the others
-of the gallery alone, and nothing is taken off for lights that agree: photographs are far from the rendered people of
-the cohort, other rendered people are not. Prints the table FOUND, in per mille, after some minutes.
+of the gallery alone, and without a penalty for lights that agree: photographs are far from the rendered people of the
+cohort, other rendered people are not. Prints the table FOUND_PER_1000, in per mille, after some minutes.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from rich.progress import track
 from lightproof.datasets import make_relit_faces
 from lightproof.datasets.protocols import YALE_LIGHTS, Light
 from lightproof.datasets.synthetic import YALE_LIGHTS_DEFAULT
-from lightproof.gallery.advice import LIGHTS
+from lightproof.gallery.advice import ADVISED_LIGHTS
 from lightproof.matching.calibration import ImpostorModel, normalized_scores
 from lightproof.matching.matcher import Matcher, preset_settings
 from lightproof.matching.scores import Scores
@@ -37,21 +37,21 @@ SEED = 6
 
 def choices() -> Iterator[tuple[bool, ...]]:
     """Every choice of the lights, in the order of the table: the first light counts 1, the second 2, and so on."""
-    for chosen in product((False, True), repeat=len(LIGHTS)):
+    for chosen in product((False, True), repeat=len(ADVISED_LIGHTS)):
         yield chosen[::-1]
 
 
 def mirrored() -> list[int]:
     """Place in the table of the mirror image of each choice."""
     swap = {"left": "right", "right": "left", "hard left": "hard right", "hard right": "hard left"}
-    places = [list(LIGHTS).index(swap.get(name, name)) for name in LIGHTS]
+    places = [list(ADVISED_LIGHTS).index(swap.get(name, name)) for name in ADVISED_LIGHTS]
     return [sum(2**place for place, marked in zip(places, chosen, strict=True) if marked) for chosen in choices()]
 
 
 def measure(preset: str, n_people: int, n_strangers: int, lights: Sequence[Light]) -> Floats:
     """Share found and named for each choice and person, shape (2 ** 7, people)."""
     matcher = Matcher(preset_settings(preset))
-    enrolled, probes = rendered(matcher, n_people, list(LIGHTS.values())), rendered(matcher, n_people, lights)
+    enrolled, probes = rendered(matcher, n_people, list(ADVISED_LIGHTS.values())), rendered(matcher, n_people, lights)
     strangers = rendered(matcher, n_people + n_strangers, YALE_LIGHTS_DEFAULT)[n_people:]
     # As they lie: rendered people have their eyes in one place.
     vectors = matcher.vectors(np.concatenate([faces.reshape(-1, *faces.shape[2:]) for faces in (probes, strangers)]))

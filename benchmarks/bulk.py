@@ -181,7 +181,7 @@ def named(crowd: Crowd, place: str, probes: int) -> dict[str, float]:
         ahead = normalized_scores(gallery.matcher.compare(asked, everybody))
     names = np.array([str(name) for name in everybody.names])
     right = names[ahead.argmax(axis=1)] == [f"person {person:05d}" for person in who]
-    sure = known.among(len(names)).chance(ahead.max(axis=1)) <= known.far
+    sure = known.impostor_model(len(names)).chance(ahead.max(axis=1)) <= known.far
     return {"probes": probes, "named": float(np.mean(right)), "named_and_sure": float(np.mean(right & sure))}
 
 

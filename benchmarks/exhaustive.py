@@ -23,14 +23,14 @@ import numpy as np
 
 from benchmarks.bounds import bounds, laid_wide, reach_of
 from lightproof.gallery import Gallery
-from lightproof.gallery.results import mark
-from lightproof.gallery.shortlist import by_name, templates_in
+from lightproof.gallery.decision import match_of
+from lightproof.gallery.shortlist import read_templates, template_set_of
 from lightproof.gallery.store import View
-from lightproof.matching.calibration import ImpostorModel, normalized_scores
+from lightproof.matching.calibration import ImpostorModel, normalized_scores, reference_sample
 from lightproof.matching.light_penalty import mutual_agreement
 from lightproof.matching.matcher import PROBES_PER_BLOCK, Matcher, ProbeSet
 from lightproof.matching.scores import Scores, stack_probes
-from lightproof.matching.templates import TemplateSet, reference_sample
+from lightproof.matching.templates import TemplateSet
 from lightproof.types import Array, Floats
 
 PEOPLE: Final = 4096
@@ -111,8 +111,8 @@ def search(
         whatever the guess, and found faster if it is good.
     """
     with Gallery.open(place, create=False) as gallery:
-        people, known = gallery.sample(), gallery.calibration()
-        strangers = known.among(gallery.follow(), mutual_agreement(people))
+        people, known = gallery.reference_people(), gallery.calibration()
+        strangers = known.impostor_model(gallery.follow(), mutual_agreement(people))
         drawn = people.subset(reference_sample(people.sampling_keys, len(people)))
         groups = grouped(images, gallery.matcher)
         begun = time.process_time()
@@ -181,7 +181,7 @@ def best_of(
         groups = grouped(images, gallery.matcher)
         reach = [reach_of(group.asked, gallery.matcher) for group in groups] if least is not None else []
         if reach:
-            bounds(reach[0], laid_wide(gallery.sample()))  # what is compiled once is not counted
+            bounds(reach[0], laid_wide(gallery.reference_people()))  # what is compiled once is not counted
         for start in range(part.done, len(numbers), PEOPLE):
             begun = time.process_time()
             people = _read(gallery, view, numbers[start : start + PEOPLE])
@@ -226,10 +226,10 @@ def _told(
     # Those drawn by lot come first: that is whom leads are measured against where no lots are told.
     ahead = normalized_scores(Scores(people[None], rivals.cohort[i : i + 1]))[0]
     winner = int(ahead.argmax())
-    found = mark(float(ahead[winner]), float(distances[winner]), strangers)
+    found = match_of(float(ahead[winner]), float(distances[winner]), strangers)
     return names[winner], found.score, found.one_in
 
 
 def _read(gallery: Gallery, view: View, numbers: Sequence[int]) -> TemplateSet:
-    found = templates_in(view.templates_of_people(numbers), gallery.config, gallery.place)
-    return by_name((kept for _, kept in found), gallery.config)
+    found = read_templates(view.templates_of_people(numbers), gallery.config, gallery.place)
+    return template_set_of((kept for _, kept in found), gallery.config)

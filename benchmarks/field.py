@@ -40,7 +40,7 @@ class Embedding:
 
 def embeddings(gallery: Gallery, embedding: Embedding) -> tuple[list[str], Floats]:
     """Embed everybody in a gallery."""
-    from lightproof.gallery.template_codec import decode_all
+    from lightproof.gallery.codec import decode_all
 
     names: list[str] = []
     found = np.empty((gallery.follow(), NUMBERS), np.float32)

@@ -15,11 +15,11 @@ import numpy as np
 from benchmarks.scale import drop_from_memory
 from lightproof.core.threads import READERS, by_readers
 from lightproof.gallery import Gallery
-from lightproof.gallery.shortlist import STEPS
+from lightproof.gallery.shortlist import SHORTLIST_SIZES
 from lightproof.matching.hamming_index import MAX_CANDIDATES
 from lightproof.types import Ints
 
-READ: Final = MAX_CANDIDATES - STEPS[-1]
+READ: Final = MAX_CANDIDATES - SHORTLIST_SIZES[-1]
 """People who are read in the last step of a question."""
 
 

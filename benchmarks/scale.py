@@ -29,7 +29,7 @@ from lightproof.core.report_parts import TextTable
 from lightproof.datasets import Crowd
 from lightproof.experiments.reproduction_report import markdown
 from lightproof.gallery import Gallery, crowd_name, make_gallery
-from lightproof.gallery.calibrate import FAR
+from lightproof.gallery.decision import FAR
 from lightproof.plots.canvas import PALETTE, encoded, quiet, sheet
 from lightproof.types import Array, Ints
 

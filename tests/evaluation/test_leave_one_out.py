@@ -16,10 +16,9 @@ from lightproof.evaluation import Counted, evaluate_within
 from lightproof.evaluation.leave_one_out import PHOTOS_PER_PERSON, evenly, leads_left_out
 from lightproof.evaluation.light_groups import LIGHTS, groups_of
 from lightproof.evaluation.rates_by_light import MEASURES
-from lightproof.gallery.calibrate import evidence_of_photos
-from lightproof.gallery.decision import verdict
+from lightproof.gallery.calibrate import scores_of_photos
+from lightproof.gallery.decision import match_of, verdict
 from lightproof.gallery.enrollment import extract_face
-from lightproof.gallery.results import mark
 from lightproof.matching.calibration import normalized_scores, score_of
 from lightproof.matching.light_penalty import mutual_agreement
 from lightproof.metrics import share_by_person
@@ -133,9 +132,9 @@ def test_a_photo_left_out_is_answered_as_by_a_gallery_that_never_had_it(kept, an
 
 def test_the_share_named_and_found_is_that_of_those_galleries(kept, answers_without_photo):
     people = kept.everybody()
-    strangers = kept.calibration().among(len(people), mutual_agreement(people))
+    strangers = kept.calibration().impostor_model(len(people), mutual_agreement(people))
     best = {asked: answer.candidates[0] for asked, answer in answers_without_photo.items()}
-    right = [(one.name == name, mark(one.lead, one.distance, strangers)) for (name, _), one in best.items()]
+    right = [(one.name == name, match_of(one.lead, one.distance, strangers)) for (name, _), one in best.items()]
     limit = max(own.one_in for true, own in right if true and own.one_in < 1e6)
     # A little above the rate at which one of them is found, and a little below it.
     for far in (1.01 / limit, 0.99 / limit):
@@ -170,7 +169,7 @@ def test_where_faces_are_not_kept_the_template_stands_in_and_the_law_is_the_same
     for light in ALBUM[name]:
         i = place_of(photos, name, light)
         with gallery_of(tmp_path / f"{light}.gallery", without(name, light)) as never:
-            answer = normalized_scores(evidence_of_photos(never.matcher, never.everybody(), [photos[i]], never.place))
+            answer = normalized_scores(scores_of_photos(never.matcher, never.everybody(), [photos[i]], never.place))
         np.testing.assert_allclose(ahead.photo[i], answer[0], atol=1e-4)
 
 
@@ -178,9 +177,9 @@ def test_photos_together_say_what_each_says_alone_whether_faces_are_kept_or_not(
     _, photos = left_out(kept, "Dan")
     some = [replace(photo, face=None if i % 2 else photo.face) for i, photo in enumerate(photos)]
     people = kept.everybody()
-    together = evidence_of_photos(kept.matcher, people, some, kept.place)
+    together = scores_of_photos(kept.matcher, people, some, kept.place)
     for i, photo in enumerate(some):
-        alone = evidence_of_photos(kept.matcher, people, [photo], kept.place)
+        alone = scores_of_photos(kept.matcher, people, [photo], kept.place)
         np.testing.assert_allclose(together.people[i], alone.people[0], atol=1e-5)
         np.testing.assert_allclose(together.cohort[i], alone.cohort[0], atol=1e-5)
 

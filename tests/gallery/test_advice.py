@@ -15,12 +15,21 @@ from benchmarks.advice import choices, fitted, found, measure, mirrored
 from lightproof.datasets import make_relit_faces
 from lightproof.errors import BadParameter
 from lightproof.gallery import advice
-from lightproof.gallery.advice import FOUND, LEAST, LIGHTS, WORDS, advise, found_with, light_names, photo_gains
+from lightproof.gallery.advice import (
+    ADVISED_LIGHTS,
+    DESCRIPTIONS,
+    FOUND_PER_1000,
+    MIN_GAIN,
+    advise,
+    light_names,
+    photo_gains,
+    share_found,
+)
 from lightproof.imaging.lighting import light_directions
 from lightproof.matching.matcher import Matcher, preset_settings
 from lightproof.matching.scores import Scores
 
-NAMES = list(LIGHTS)
+NAMES = list(ADVISED_LIGHTS)
 
 # --- names of lights -----------------------------------------------------------------------------------------------
 
@@ -44,8 +53,8 @@ def test_a_light_has_the_name_of_the_nearest(azimuth, elevation, name):
 
 
 def test_every_named_light_has_its_own_name_and_words():
-    assert light_names(list(LIGHTS.values())) == NAMES == list(WORDS)
-    assert all(words.startswith("light ") for words in WORDS.values())
+    assert light_names(list(ADVISED_LIGHTS.values())) == NAMES == list(DESCRIPTIONS)
+    assert all(words.startswith("light ") for words in DESCRIPTIONS.values())
 
 
 @given(st.floats(-180, 180), st.floats(-90, 90))
@@ -63,7 +72,7 @@ def test_a_light_that_is_not_known_has_no_name():
 
 
 def test_rendered_faces_have_the_names_of_their_lights():
-    faces = make_relit_faces(3, list(LIGHTS.values()), size=(96, 84), seed=5)
+    faces = make_relit_faces(3, list(ADVISED_LIGHTS.values()), size=(96, 84), seed=5)
     named = light_names(light_directions(faces.images))
     assert np.mean([name == NAMES[i % len(NAMES)] for i, name in enumerate(named)]) > 0.8
 
@@ -78,7 +87,7 @@ def table(shares: dict[frozenset[str], int], otherwise: int) -> tuple[int, ...]:
 
 def test_the_missing_light_with_the_largest_gain_comes_next(monkeypatch):
     shares = {frozenset({"front"}): 600, frozenset({"front", "above"}): 750, frozenset({"front", "below"}): 700}
-    monkeypatch.setattr(advice, "FOUND", table(shares, otherwise=610))
+    monkeypatch.setattr(advice, "FOUND_PER_1000", table(shares, otherwise=610))
     found = advise("Anna", [(0, 0), (5, 5), (None, None)])
     assert found.person == "Anna"
     assert found.has == ("front",)
@@ -92,7 +101,7 @@ def test_the_missing_light_with_the_largest_gain_comes_next(monkeypatch):
 
 def test_a_small_gain_is_no_gain(monkeypatch):
     shares = {frozenset({"front"}): 980, frozenset({"front", "left"}): 999}
-    monkeypatch.setattr(advice, "FOUND", table(shares, otherwise=970))
+    monkeypatch.setattr(advice, "FOUND_PER_1000", table(shares, otherwise=970))
     found = advise("Anna", [(0, 0)])
     assert found.next == "Nothing to gain: with photos under these lights, 98% of rendered faces are found."
     assert found.gain == pytest.approx(0.019)
@@ -100,7 +109,7 @@ def test_a_small_gain_is_no_gain(monkeypatch):
 
 
 def test_with_every_light_there_is_nothing_to_gain():
-    found = advise("Anna", list(LIGHTS.values()))
+    found = advise("Anna", list(ADVISED_LIGHTS.values()))
     assert found.lacks == ()
     assert found.gain == 0
     assert found.next.startswith("Nothing to gain")
@@ -110,7 +119,7 @@ def test_a_first_photo_is_lit_from_the_front():
     found = advise("Anna", [])
     assert found.has == ()
     assert found.next.startswith("Add a photo with light from the front, such as a window that you face")
-    assert found.gain == found_with({"front"})
+    assert found.gain == share_found({"front"})
 
 
 def test_photos_whose_light_is_not_known_get_no_figure():
@@ -134,31 +143,31 @@ def test_advice_cannot_be_changed():
 
 
 def test_the_table_has_a_figure_for_every_choice():
-    assert len(FOUND) == 2 ** len(LIGHTS)
-    assert FOUND[0] == 0
-    assert all(0 < share <= 1000 for share in FOUND[1:])
+    assert len(FOUND_PER_1000) == 2 ** len(ADVISED_LIGHTS)
+    assert FOUND_PER_1000[0] == 0
+    assert all(0 < share <= 1000 for share in FOUND_PER_1000[1:])
 
 
 def test_a_choice_and_its_mirror_image_have_one_figure():
-    assert [FOUND[place] for place in mirrored()] == list(FOUND)
+    assert [FOUND_PER_1000[place] for place in mirrored()] == list(FOUND_PER_1000)
     assert mirrored()[0b0001010] == 0b0010100  # left and hard left, right and hard right
 
 
 def test_one_photo_is_best_lit_from_the_front_and_another_light_helps_it():
-    single = {name: found_with({name}) for name in NAMES}
+    single = {name: share_found({name}) for name in NAMES}
     assert max(single, key=single.get) == "front"
-    assert advise("Anna", [(0, 0)]).gain > LEAST
+    assert advise("Anna", [(0, 0)]).gain > MIN_GAIN
 
 
 def test_following_the_advice_ends_where_nothing_is_to_gain():
     lights: list[tuple[float, float]] = []
-    for _ in range(len(LIGHTS) + 1):
+    for _ in range(len(ADVISED_LIGHTS) + 1):
         found = advise("Anna", lights)
         if found.next.startswith("Nothing to gain"):
             break
-        lights.append(next(LIGHTS[name] for name in NAMES if WORDS[name] in found.next))
-    assert 2 <= len(lights) < len(LIGHTS)
-    assert found_with(found.has) > found_with({"front"}) + 0.05
+        lights.append(next(ADVISED_LIGHTS[name] for name in NAMES if DESCRIPTIONS[name] in found.next))
+    assert 2 <= len(lights) < len(ADVISED_LIGHTS)
+    assert share_found(found.has) > share_found({"front"}) + 0.05
 
 
 def test_choices_count_in_the_order_of_the_table():
@@ -178,12 +187,14 @@ def test_found_means_best_and_further_ahead_than_strangers_get():
 
 def test_a_fit_gives_back_what_was_drawn(rng):
     drawn = fitted(rng.gumbel(1.3, 0.4, 20000))
-    assert drawn.place == pytest.approx(1.3, abs=0.02)
-    assert drawn.width == pytest.approx(0.4, abs=0.02)
+    assert drawn.location == pytest.approx(1.3, abs=0.02)
+    assert drawn.scale == pytest.approx(0.4, abs=0.02)
 
 
 def test_the_benchmark_measures_every_choice(monkeypatch):
-    monkeypatch.setattr(benchmark, "LIGHTS", {name: LIGHTS[name] for name in ("front", "hard left", "hard right")})
+    monkeypatch.setattr(
+        benchmark, "ADVISED_LIGHTS", {name: ADVISED_LIGHTS[name] for name in ("front", "hard left", "hard right")}
+    )
     shares = measure("fast", 2, 2, [(0.0, 0.0), (70.0, 0.0)])
     assert shares.shape == (2**3, 2)
     assert (shares[0] == 0).all()

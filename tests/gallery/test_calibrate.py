@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from lightproof.core.labels import sampling_key
 from lightproof.errors import BadGallery, BadParameter
 from lightproof.gallery import FAR, Calibration, Gallery
-from lightproof.gallery.calibrate import RELIT, best_of_others, calibrated, relit_copies
+from lightproof.gallery.calibrate import N_RELIT_COPIES, calibrated, impostor_leads, relit_copies
 from lightproof.matching.calibration import ImpostorModel, normalized_scores, score_of
 from lightproof.matching.light_penalty import lights_of, mutual_agreement
 from tests.conftest import ROOT
@@ -54,7 +54,7 @@ def test_the_rate_asked_for_is_kept_and_decides(gallery):
     assert (answer.far, answer.calibrated) == (0.02, True)
     assert answer.threshold == score_of(np.asarray(0.02))
     second = answer.candidates[1]
-    assert second.one_in == pytest.approx(1 / found.among(6, alike(gallery)).chance(np.asarray(second.lead)))
+    assert second.one_in == pytest.approx(1 / found.impostor_model(6, alike(gallery)).chance(np.asarray(second.lead)))
     assert gallery.identify(face("Ada", 1), far=0.5).far == 0.5
     assert gallery.verify(face("Ada"), face("Ada", 1)).far == 0.02
 
@@ -74,7 +74,7 @@ def test_the_next_process_uses_it(tmp_path):
 
 def test_everybody_is_a_stranger_to_all_others(gallery):
     people, matcher = gallery.everybody(), gallery.matcher
-    best = list(best_of_others(gallery.near, matcher, gallery.store))
+    best = list(impostor_leads(gallery.shortlist, matcher, gallery.store))
     assert [len(own) for own in best] == [1] * 6
     for name, (own,) in zip(NAMES, best, strict=True):
         # The same as asking a gallery that does not know the person about the enrolled photo.
@@ -90,7 +90,7 @@ def test_kept_faces_are_put_under_other_lights(store_place):
     with new(store_place, keep_photos=True) as gallery:
         enroll(gallery, NAMES)
         found = gallery.calibrate()
-        assert (found.strangers, found.relit) == (6, 6 * RELIT)
+        assert (found.strangers, found.relit) == (6, 6 * N_RELIT_COPIES)
         # The same photos, the same lights: the same answer.
         assert gallery.calibrate() == found
         for name in NAMES:
@@ -130,7 +130,7 @@ def test_people_who_come_later_are_judged_by_what_was_found(gallery):
 @given(st.integers(1, 500), st.floats(-1, 1), st.integers(1, 500), st.floats(0, 1))
 def test_what_was_found_shifts_what_is_usual(people, shift, now, agreed):
     usual = ImpostorModel.default(now, agreed)
-    assert Calibration(0.01, shift, people).among(now, agreed) == usual.shifted(shift)
+    assert Calibration(0.01, shift, people).impostor_model(now, agreed) == usual.shifted(shift)
 
 
 @given(st.lists(st.floats(0, 3), min_size=1, max_size=30), st.integers(1, 50), st.floats(0, 1))
@@ -148,16 +148,16 @@ def test_what_was_written_is_read():
 
 def test_relit_copies_are_other_pictures_of_the_same_face():
     copies = relit_copies(face("Ada"), np.random.default_rng(0))
-    assert copies.shape == (RELIT, 96, 84)
+    assert copies.shape == (N_RELIT_COPIES, 96, 84)
     assert copies.dtype == np.uint8
-    assert len({copy.tobytes() for copy in copies}) == RELIT
+    assert len({copy.tobytes() for copy in copies}) == N_RELIT_COPIES
     again = relit_copies(face("Ada"), np.random.default_rng(0))
     np.testing.assert_array_equal(copies, again)
 
 
 def test_of_very_many_people_some_are_drawn_by_lot(gallery):
-    few = list(best_of_others(gallery.near, gallery.matcher, gallery.store, most=2))
-    everybody = list(best_of_others(gallery.near, gallery.matcher, gallery.store))
+    few = list(impostor_leads(gallery.shortlist, gallery.matcher, gallery.store, limit=2))
+    everybody = list(impostor_leads(gallery.shortlist, gallery.matcher, gallery.store))
     drawn = sorted(NAMES.index(name) for name in sorted(NAMES, key=sampling_key)[:2])
     assert [own.tolist() for own in few] == [everybody[i].tolist() for i in drawn]
 
@@ -166,12 +166,12 @@ def test_a_kept_face_is_compared_as_any_photo_with_its_person_left_out(store_pla
     with new(store_place, keep_photos=True) as gallery:
         enroll(gallery, NAMES)
         people, matcher = gallery.everybody(), gallery.matcher
-        found = list(best_of_others(gallery.near, matcher, gallery.store))
+        found = list(impostor_leads(gallery.shortlist, matcher, gallery.store))
         for place, ((own, *relit), name) in enumerate(zip(found, NAMES, strict=True)):
             others = matcher.compare([face(name)], people).without(place)
             # Not equal: what is kept is an upright crop of another size.
             assert own == pytest.approx(normalized_scores(others).max(), abs=0.2)
-            assert len(relit) == RELIT
+            assert len(relit) == N_RELIT_COPIES
 
 
 def test_a_gallery_opened_before_sees_the_new_calibration(gallery):

@@ -9,9 +9,9 @@ import pytest
 
 from lightproof.errors import BadGallery, DuplicatePhoto
 from lightproof.gallery import FAR, Calibration, Gallery
+from lightproof.gallery.codec import LEVEL_BYTES, decode, encode
 from lightproof.gallery.enrollment import hash_of
 from lightproof.gallery.store import Refusal
-from lightproof.gallery.template_codec import LEVEL, decode, encode
 from tests.gallery.people import NAMES, answers, enroll, face, new, place_of, png, state, tamper
 from tests.gallery.store.test_making import is_there
 
@@ -222,7 +222,7 @@ def test_a_template_of_another_shape_or_with_strange_numbers_is_refused(gallery)
             BadGallery, match=r"here must be .* got a damaged template with numbers that are not finite"
         ):
             decode(strange, gallery.matcher, "here")
-    for cut in (written[:-1], written + b"x", written[:LEVEL], b"", written[:3], written[: len(written) // 2]):
+    for cut in (written[:-1], written + b"x", written[:LEVEL_BYTES], b"", written[:3], written[: len(written) // 2]):
         with pytest.raises(BadGallery, match=rf"here must be .* got a damaged template of {len(cut)} bytes"):
             decode(cut, gallery.matcher, "here")
     first, second = (spans.own.shape for spans in template.spans)
@@ -231,7 +231,7 @@ def test_a_template_of_another_shape_or_with_strange_numbers_is_refused(gallery)
             shapes = [shape, second] if i == 0 else [first, shape]
             views = [np.array(each, "<u4").tobytes() + bytes(min(_size(each), 10**7)) for each in shapes]
             with pytest.raises(BadGallery, match=r"here must be .* got a damaged template of"):
-                decode(bytes(LEVEL) + b"".join(views), gallery.matcher, "here")
+                decode(bytes(LEVEL_BYTES) + b"".join(views), gallery.matcher, "here")
 
 
 def _size(shape: tuple[int, ...]) -> int:

@@ -10,8 +10,8 @@ import pytest
 
 from lightproof.errors import BadGallery, BadImage, BadParameter
 from lightproof.gallery import Gallery
+from lightproof.gallery.codec import parameters_of, settings_json
 from lightproof.gallery.store import Store
-from lightproof.gallery.template_codec import parameters_of, written
 from lightproof.method.presets import GALLERIES
 from tests.gallery.people import NAMES, answers, enroll, face, new, place_of, rendered, state, tamper
 
@@ -42,7 +42,7 @@ def test_settings_that_cannot_be_read_are_refused(gallery, settings):
 
 def test_settings_of_another_version_are_refused(gallery):
     with gallery.store.writing() as change:
-        change.set_fact("settings", written(GALLERIES["robust"]))
+        change.set_fact("settings", settings_json(GALLERIES["robust"]))
     with pytest.raises(BadGallery, match=r"got templates of another version \(see: lightproof rebuild\)"):
         Gallery.open(place_of(gallery))
 
@@ -51,7 +51,7 @@ def test_settings_of_another_version_are_refused(gallery):
 def test_settings_that_no_gallery_can_have_are_refused(gallery, wrong):
     settings = GALLERIES["fast"] | wrong
     with gallery.store.writing() as change:
-        change.set_fact("settings", written(settings))
+        change.set_fact("settings", settings_json(settings))
         change.set_fact("parameters", parameters_of(settings))
     with pytest.raises(BadGallery, match="got settings that cannot be read"):
         Gallery.open(place_of(gallery))

@@ -13,8 +13,8 @@ from lightproof.datasets import Crowd
 from lightproof.errors import BadParameter, UnknownPerson
 from lightproof.evaluation import evaluate_within
 from lightproof.gallery import Gallery, crowd_name, decision, make_gallery, shortlist
-from lightproof.gallery.results import Candidate
-from lightproof.gallery.shortlist import steps as shortlists
+from lightproof.gallery.decision import Candidate
+from lightproof.gallery.shortlist import shortlist_steps
 from lightproof.gallery.store import Store, sqlite
 from tests.conftest import ROOT
 
@@ -49,9 +49,9 @@ def many(monkeypatch):
 
 
 def only_some_are_compared(monkeypatch):
-    monkeypatch.setattr(shortlist, "SMALL", 100)
+    monkeypatch.setattr(shortlist, "MAX_PEOPLE_COMPARED", 100)
     monkeypatch.setattr(shortlist, "MAX_CANDIDATES", 60)
-    monkeypatch.setattr(shortlist, "STEPS", (4, 16))
+    monkeypatch.setattr(shortlist, "SHORTLIST_SIZES", (4, 16))
 
 
 @pytest.fixture(scope="module")
@@ -82,7 +82,7 @@ def test_the_answer_is_that_of_a_comparison_with_everybody(made, probes, monkeyp
     with Gallery.open(made) as gallery:
         some = [best_of(gallery, image) for image in probes.images]
         assert gallery.follow() == COUNT
-        panel = gallery.near(gallery.matcher.probes(probes.images[:1]))
+        panel = gallery.shortlist(gallery.matcher.probes(probes.images[:1]))
         assert len(panel) < COUNT
         assert panel.n_people == COUNT
     assert some == everybody
@@ -110,7 +110,7 @@ def test_whoever_comes_or_goes_is_seen_with_the_next_question(copied, crowd, man
 def test_whoever_was_forgotten_leaves_every_answer_as_if_never_there(copied, made, probes, crowd, many):
     # Also one of those who are measured against: another one takes the place.
     with Gallery.open(copied) as gallery:
-        drawn = sorted(gallery.sample().names)
+        drawn = sorted(gallery.reference_people().names)
         gallery.enroll("Zoe", crowd.faces(np.array([9001])))
         gallery.enroll(drawn[0], crowd.faces(np.array([9002])))
         gallery.follow()
@@ -126,17 +126,17 @@ def test_whoever_was_forgotten_leaves_every_answer_as_if_never_there(copied, mad
 def test_growing_and_shrinking_over_the_limit_changes_no_answer(copied, probes, many, monkeypatch):
     with Gallery.open(copied) as gallery:
         large = [best_of(gallery, image) for image in probes.images[:5]]
-        assert gallery._register.is_large()
-        monkeypatch.setattr(shortlist, "SMALL", 1000)
+        assert gallery._people_index.is_large()
+        monkeypatch.setattr(shortlist, "MAX_PEOPLE_COMPARED", 1000)
         gallery.rename(crowd_name(200), "somebody else")
         gallery.rename("somebody else", crowd_name(200))
         assert [best_of(gallery, image) for image in probes.images[:5]] == large
-        assert not gallery._register.is_large()
-        monkeypatch.setattr(shortlist, "SMALL", 100)
+        assert not gallery._people_index.is_large()
+        monkeypatch.setattr(shortlist, "MAX_PEOPLE_COMPARED", 100)
         gallery.rename(crowd_name(200), "somebody else")
         gallery.rename("somebody else", crowd_name(200))
         assert [best_of(gallery, image) for image in probes.images[:5]] == large
-        assert gallery._register.is_large()
+        assert gallery._people_index.is_large()
 
 
 def test_everything_else_is_answered_too(copied, probes, many, monkeypatch):
@@ -154,7 +154,7 @@ def test_everything_else_is_answered_too(copied, probes, many, monkeypatch):
             yield within.people, within.lights[0].strangers.of
 
     some = list(everything())
-    monkeypatch.setattr(shortlist, "SMALL", 1000)
+    monkeypatch.setattr(shortlist, "MAX_PEOPLE_COMPARED", 1000)
     assert some == list(everything())
     assert some[1].same
     assert some[2] == who
@@ -171,8 +171,8 @@ def test_what_calibrates_and_evaluates_looks_at_as_many_as_an_answer_does(made, 
     [image] = crowd.probes(np.array([9001])).images
     with Gallery.open(made) as gallery:
         asked = gallery.matcher.probes([image])
-        *_, last = gallery._register.shortlists(asked)
-        assert sorted(gallery.near(asked).names) == sorted(last.names)
+        *_, last = gallery._people_index.shortlists(asked)
+        assert sorted(gallery.shortlist(asked).names) == sorted(last.names)
         assert len(last) < COUNT
 
 
@@ -206,7 +206,7 @@ def test_a_large_file_is_packed_when_asked_for_and_whoever_was_forgotten_is_gone
         with Gallery.open(copied) as gallery:
             if gallery.follow() == COUNT:
                 gallery.forget(person.name)
-            assert person.name not in gallery.sample().names
+            assert person.name not in gallery.reference_people().names
             assert gallery.leftover().endswith("is packed anew only by lightproof compact.")
     with Gallery.open(copied) as gallery:
         assert gallery.compact() is None
@@ -298,6 +298,6 @@ def test_ever_more_people_are_compared_until_one_of_them_may_be_it(monkeypatch, 
 
 @pytest.mark.parametrize(("count", "cut"), [(5, [5]), (8, [8]), (60, [8, 52]), (512, [8, 56, 448])])
 def test_the_nearest_people_come_in_steps_and_nobody_is_left_out(count, cut):
-    some = list(shortlists(list(range(count))))
+    some = list(shortlist_steps(list(range(count))))
     assert [len(step) for step in some] == cut
     assert [person for step in some for person in step] == list(range(count))

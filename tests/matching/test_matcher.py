@@ -9,7 +9,7 @@ import pytest
 
 from lightproof.errors import BadImage, BadParameter
 from lightproof.estimators.subspace_model import People
-from lightproof.gallery.template_codec import encode, written
+from lightproof.gallery.codec import encode, settings_json
 from lightproof.matching import scores
 from lightproof.matching.cohort import cohort_faces
 from lightproof.matching.light_penalty import light_penalty, lights_of
@@ -140,7 +140,7 @@ def test_settings_that_no_gallery_can_have_are_refused():
 
 
 def test_the_same_settings_give_the_same_matcher_again():
-    again = GallerySettings(**json.loads(written(GALLERIES["fast"])) | {"size": (72, 63)})
+    again = GallerySettings(**json.loads(settings_json(GALLERIES["fast"])) | {"size": (72, 63)})
     assert matcher_for(again) is matcher_for(GALLERIES["fast"])
     assert matcher_for(again).settings == Matcher(GALLERIES["fast"]).settings
     assert matcher_for(again).settings.shape == (72, 63)

@@ -64,13 +64,13 @@ def people(
 
 def _person(gallery: Gallery, name: str) -> dict[str, Any]:
     from lightproof.gallery.advice import advise, light_names
-    from lightproof.gallery.enrollment import light_of
+    from lightproof.gallery.enrollment import read_light
 
     # One state of the gallery: others may be writing.
     with gallery.store.reading() as view:
         person = view.person(name)
         photos = view.photos(person.name)
-    lights = [light_of(photo.light, gallery.place) or (None, None) for photo in photos]
+    lights = [read_light(photo.light, gallery.place) or (None, None) for photo in photos]
     advice = advise(person.name, lights)
     pictures = [
         {

@@ -153,7 +153,7 @@ def _picture(gallery: Gallery, face: Face, answer: Answer, photo: Path) -> bytes
 
 
 def _show(rows: list[Row], several: bool) -> None:
-    from lightproof.gallery.results import counted
+    from lightproof.gallery.decision import counted
 
     names = short_names(rows)
     lines = [
@@ -188,7 +188,7 @@ def _candidate(candidate: dict[str, Any]) -> str:
 
 
 def _note(row: Row) -> str:
-    from lightproof.gallery.results import counted
+    from lightproof.gallery.decision import counted
 
     meaning = "1 in: about one in so many strangers would score this well."
     threshold = f"Somebody is named from {row['threshold']:.2f} on, 1 in {counted(1 / row['far'])}."

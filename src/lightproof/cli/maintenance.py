@@ -41,7 +41,7 @@ def calibrate(
     """
     import numpy as np
 
-    from lightproof.gallery.results import counted
+    from lightproof.gallery.decision import counted
     from lightproof.matching.calibration import check_far, score_of
 
     far = check_far("calibrate", far)

@@ -172,7 +172,7 @@ def _mean_agreement(faces: FaceSet, draws: Sequence[Draw]) -> float:
 def _of_gallery(faces: FaceSet, gallery: GalleryReader, fars: tuple[float, ...], progress: SizedProgress) -> Evaluation:
     # A gallery has names in composed form; folders on some systems do not.
     labels = [normalize("NFC", str(label)) for label in faces.labels]
-    enrolled = gallery.near_all(faces.images, sorted(set(labels)))
+    enrolled = gallery.shortlist_for_all(faces.images, sorted(set(labels)))
     if not len(enrolled):
         raise BadLabels("The gallery", "of one or more people", "nobody")
     known = [str(name) for name in enrolled.names]
@@ -189,7 +189,7 @@ def _of_gallery(faces: FaceSet, gallery: GalleryReader, fars: tuple[float, ...],
         faces,
         trials_of_gallery(scores, people, len(known)),
         Album(faces.images, faces.files, people, names, other_photo),
-        gallery.calibration().among(enrolled.n_people, mutual_agreement(enrolled)),
+        gallery.calibration().impostor_model(enrolled.n_people, mutual_agreement(enrolled)),
         light_groups(faces, progress),
         source=f"a gallery of {count(enrolled.n_people, 'person', 'people')}",
         draws=1,

@@ -13,14 +13,13 @@ from lightproof.core.progress import SizedProgress
 from lightproof.datasets.file_readers import count
 from lightproof.evaluation.light_groups import LIGHTS, groups_of
 from lightproof.evaluation.rates_by_light import Figure
-from lightproof.gallery.calibrate import MOST, Calibration, asked_of_photos, evidence_of_photos
-from lightproof.gallery.decision import far_asked, verdict
-from lightproof.gallery.enrollment import light_of, lights_of
+from lightproof.gallery.calibrate import MAX_STRANGERS, probes_of_photos, scores_of_photos
+from lightproof.gallery.codec import decode
+from lightproof.gallery.decision import Calibration, match_of, verdict
+from lightproof.gallery.enrollment import read_light, read_lights
 from lightproof.gallery.reader import GalleryReader
-from lightproof.gallery.results import mark
 from lightproof.gallery.store import NewPhoto
-from lightproof.gallery.template_codec import decode
-from lightproof.matching.calibration import normalized_scores, score_of
+from lightproof.matching.calibration import check_far, normalized_scores, score_of
 from lightproof.matching.light_penalty import mutual_agreement
 from lightproof.matching.matcher import Matcher
 from lightproof.matching.templates import Template, TemplateSet
@@ -145,7 +144,7 @@ class Within:
 def evaluate_within(gallery: GalleryReader, *, far: float | None = None, progress: SizedProgress = iter) -> Within:
     """Find out how well a gallery recognizes its own photos.
 
-    Up to :data:`PHOTOS_PER_PERSON` photos of everybody, or of :data:`lightproof.gallery.calibrate.MOST` people, are
+    Up to :data:`PHOTOS_PER_PERSON` photos of everybody, or of :data:`lightproof.gallery.calibrate.MAX_STRANGERS` people, are
     probes twice. First the photo is left out of the template of its person, if other photos remain: the answer is that
     of a gallery which never had the photo. Then its person is left out, and the photo is a stranger's. Nothing is
     changed.
@@ -175,11 +174,11 @@ def evaluate_within(gallery: GalleryReader, *, far: float | None = None, progres
     (6, 6, 0)
     """
     calibration = gallery.calibration()
-    rate = far_asked("evaluate_within", far, calibration)
+    rate = calibration.far if far is None else check_far("evaluate_within", far)
     n_people = gallery.follow()
     outcomes: list[_LeftOutPhoto] = []
     with gallery.store.reading() as view:
-        drawn = view.reference_sample(MOST)
+        drawn = view.reference_sample(MAX_STRANGERS)
         names = sorted(view.names_of(drawn).values())
         photos_of_people = ((who.name, photos) for who, photos, _ in view.templates_of_people(drawn, faces=True))
         # A progress bar may need all steps at once, but not everybody's photos.
@@ -217,13 +216,13 @@ def _leave_out(
 ) -> list[_LeftOutPhoto]:
     """Leave out some photos of a person, all of whose photos are given."""
     some, matcher, place = evenly(len(photos)), gallery.matcher, gallery.place
-    people = gallery.near(*asked_of_photos(matcher, [photos[i] for i in some], place), including=[name])
+    people = gallery.shortlist(*probes_of_photos(matcher, [photos[i] for i in some], place), including=[name])
     leads = leads_left_out(matcher, people, name, photos, some, place)
 
     def accepted_among(people: TemplateSet, leads: Floats) -> list[bool]:
-        impostors = calibration.among(people.n_people, mutual_agreement(people))
+        impostors = calibration.impostor_model(people.n_people, mutual_agreement(people))
         # The distance of a match has no part in the verdict.
-        return [verdict(mark(lead, math.nan, impostors), far).same for lead in leads.max(axis=1)]
+        return [verdict(match_of(lead, math.nan, impostors), far).same for lead in leads.max(axis=1)]
 
     named: list[bool | None] = [None] * len(some)
     found, accepted = named.copy(), named.copy()
@@ -234,7 +233,7 @@ def _leave_out(
         found = [right and same for right, same in zip(named, accepted_among(people, leads.photo), strict=True)]
     if leads.person is not None:
         accepted = list(accepted_among(people.removing(name), leads.person))
-    directions = np.array([light_of(photos[i].light, place) or (math.nan, math.nan) for i in some]).reshape(-1, 2)
+    directions = np.array([read_light(photos[i].light, place) or (math.nan, math.nan) for i in some]).reshape(-1, 2)
     lights = groups_of(*directions.T).tolist()
     faces = [photos[i].face is not None for i in some]
     return [_LeftOutPhoto(name, *answers) for answers in zip(lights, faces, named, found, accepted, strict=True)]
@@ -277,14 +276,14 @@ def leads_left_out(
         Of the gallery, for the message.
     """
     column, probes = people.names.index(name), [photos[i] for i in some]
-    scores = evidence_of_photos(matcher, people, probes, place)
+    scores = scores_of_photos(matcher, people, probes, place)
     without_photo = without_person = None
     if len(people) > 1:
         without_person = normalized_scores(scores.without(column))
     if len(photos) > 1:
         remade = matcher.template_set({i: _without(i, photos, matcher, place) for i in some.tolist()})
         own = scores.people.copy()
-        own[:, column] = np.diagonal(evidence_of_photos(matcher, remade, probes, place).people)
+        own[:, column] = np.diagonal(scores_of_photos(matcher, remade, probes, place).people)
         without_photo = normalized_scores(replace(scores, people=own))
     return LeftOut(without_photo, without_person)
 
@@ -293,7 +292,7 @@ def _without(i: int, photos: Sequence[NewPhoto], matcher: Matcher, place: str) -
     """Make the template that the gallery would keep of a person if one of the photos had never been there."""
     others = [photo for j, photo in enumerate(photos) if j != i]
     joined = matcher.joined([decode(photo.template, matcher, place) for photo in others])
-    return replace(joined, lights=lights_of(others, place))
+    return replace(joined, lights=read_lights(others, place))
 
 
 def evenly(n_photos: int) -> Ints:

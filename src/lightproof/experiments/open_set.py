@@ -17,7 +17,8 @@ from lightproof.datasets.face_set import FaceSet
 from lightproof.datasets.protocols import has_even_number, has_odd_number
 from lightproof.errors import BadLabels
 from lightproof.experiments.plan import YALE_EVERY_LIGHT
-from lightproof.gallery.calibrate import Calibration, calibrated, relit_copies
+from lightproof.gallery.calibrate import calibrated, relit_copies
+from lightproof.gallery.decision import Calibration
 from lightproof.matching.calibration import ImpostorModel, normalized_scores
 from lightproof.matching.light_penalty import mutual_agreement
 from lightproof.matching.matcher import Matcher, matcher_for, preset_settings
@@ -284,7 +285,7 @@ def _thresholds(gallery: _Gallery, enrolled: Ints) -> dict[str, ImpostorModel]:
         best.append(normalized_scores(evidence).max(axis=1))
     found = calibrated(best, FARS[0], n - 1, gallery.alike)
     known = {"uncalibrated": Calibration(FARS[0]), "calibrated": found}
-    return {test: each.among(n, gallery.alike) for test, each in known.items()}
+    return {test: each.impostor_model(n, gallery.alike) for test, each in known.items()}
 
 
 def _rows(dataset: str, preset: str, name: str, data: _Data, some: Sequence[int]) -> Iterator[OpenSetRow]:

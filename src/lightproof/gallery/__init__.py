@@ -1,15 +1,14 @@
-"""The register of people: enroll, identify, verify, forget, calibrate.
+"""Galleries of people: enroll, identify, verify, forget, calibrate.
 
-:class:`Gallery` is the door; :mod:`lightproof.gallery.store` keeps what it knows, :mod:`lightproof.matching.calibration` says what a score
-means.
+:class:`Gallery` has all of it; :mod:`lightproof.gallery.store` keeps the data, and
+:mod:`lightproof.matching.calibration` tells what a score means.
 """
 
-from lightproof.gallery.calibrate import FAR, Calibration
+from lightproof.gallery.decision import FAR, Answer, Calibration, Candidate, Match, Verification
 from lightproof.gallery.distributed import identify_files
 from lightproof.gallery.enrollment import Face, Photo, extract_face
 from lightproof.gallery.folders.scan import FolderReport, Refused
 from lightproof.gallery.gallery import Gallery
-from lightproof.gallery.results import Answer, Candidate, Match, Verification
 from lightproof.gallery.simulation import crowd_name, make_gallery
 
 __all__ = [

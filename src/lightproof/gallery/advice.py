@@ -1,8 +1,8 @@
 """Which lights a person's photos lack, and which one more photo would help most.
 
-What a photo would bring was measured, not guessed: rendered people were enrolled under every choice of the lights below
-and looked for under the lights of Extended Yale B. ``FOUND`` holds what came of it; :mod:`benchmarks.advice` measures
-it again. Left and right are those of the person, as in the hints of :mod:`lightproof.imaging.lighting`.
+The gain of a photo was measured: rendered people were enrolled under every choice of the lights below, and probes under
+the lights of Extended Yale B were identified. ``FOUND_PER_1000`` holds the results; :mod:`benchmarks.advice` measures
+them again. Left and right are those of the person, as in the hints of :mod:`lightproof.imaging.lighting`.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from lightproof.matching.scores import Scores
 from lightproof.matching.templates import TemplateSet
 from lightproof.types import Array, Floats
 
-LIGHTS: Final[dict[str, tuple[float, float]]] = {
+ADVISED_LIGHTS: Final[dict[str, tuple[float, float]]] = {
     "front": (0, 10),
     "left": (-50, 10),
     "right": (50, 10),
@@ -34,7 +34,7 @@ LIGHTS: Final[dict[str, tuple[float, float]]] = {
 }
 """Azimuth and elevation in degrees that each name stands for; a positive azimuth is the right of the person."""
 
-WORDS: Final[dict[str, str]] = {
+DESCRIPTIONS: Final[dict[str, str]] = {
     "front": "light from the front, such as a window that you face",
     "left": "light half from your left, such as a window ahead of you on the left",
     "right": "light half from your right, such as a window ahead of you on the right",
@@ -45,7 +45,7 @@ WORDS: Final[dict[str, str]] = {
 }
 
 # fmt: off
-FOUND: Final = (
+FOUND_PER_1000: Final = (
     0, 884, 673, 917, 673, 917, 902, 936, 410, 934, 809, 935, 906, 948, 922, 974,
     410, 934, 906, 948, 809, 935, 922, 974, 798, 977, 937, 978, 937, 978, 969, 978,
     394, 952, 835, 965, 835, 965, 958, 997, 703, 953, 902, 989, 941, 997, 990, 991,
@@ -56,13 +56,13 @@ FOUND: Final = (
     952, 981, 991, 996, 984, 992, 991, 995, 997, 998, 992, 995, 992, 995, 992, 997,
 )
 # fmt: on
-"""Photos of 1000 under all lights that were found and named, for every choice of lights that people were enrolled
-under; preset "robust", one in a thousand strangers taken for somebody. A light counts 1, 2, 4, ... in the order of
-``LIGHTS``, a choice their sum.
+"""Probes of 1000 under all lights that were found and named, for every choice of lights that people were enrolled
+under; preset "robust", one in a thousand strangers accepted. The index of a choice is the sum of 1, 2, 4, ... for its
+lights, in the order of ``ADVISED_LIGHTS``.
 """
 
-LEAST: Final = 0.02
-"""Gain below which another photo is not worth the trouble, and not told from chance."""
+MIN_GAIN: Final = 0.02
+"""Gain below which another photo is not worth the trouble, and may be chance."""
 
 
 @dataclass(frozen=True)
@@ -73,12 +73,12 @@ class Advice:
     ----------
     person : hashable
     has, lacks : tuple of str
-        Names of ``LIGHTS`` that the photos show, and that they do not.
+        Names of ``ADVISED_LIGHTS`` that the photos show, and that they do not.
     next : str
         One sentence for the person.
     gain : float or None
-        Share of photos under all lights that would be found and named besides, 0 to 1, as measured on rendered people.
-        None where the lights of the photos are not known.
+        Gain in the share of probes under all lights that are found and named, 0 to 1, as measured on rendered people.
+        None if the lights of the photos are unknown.
     """
 
     person: Hashable
@@ -89,12 +89,12 @@ class Advice:
 
 
 def light_names(lights: Array | Iterable[tuple[float | None, float | None]]) -> list[str | None]:
-    """Name the light of each photo: the nearest of ``LIGHTS``, or None where the direction is not known.
+    """Name the light of each photo: the nearest of ``ADVISED_LIGHTS``, or None if the direction is unknown.
 
     Parameters
     ----------
     lights : ndarray of shape (n, 2), or (azimuth, elevation) of each photo
-        In degrees, as :func:`lightproof.imaging.lighting.light_directions` returns them; nan or None where not known.
+        In degrees, as :func:`lightproof.imaging.lighting.light_directions` returns them; nan or None if unknown.
     """
     legal = "azimuth and elevation of each photo in degrees, nan or None where they are not known"
     try:
@@ -103,15 +103,15 @@ def light_names(lights: Array | Iterable[tuple[float | None, float | None]]) -> 
         raise BadParameter("advise", "lights", legal, lights) from None
     if np.isinf(pairs).any():
         raise BadParameter("advise", "lights", legal, lights)
-    names, named = list(LIGHTS), toward(np.array(list(LIGHTS.values()), float))
-    known = ~np.isnan(pairs).any(axis=1)
-    nearest = (toward(np.where(known[:, None], pairs, 0)) @ named.T).argmax(axis=1)
-    return [names[place] if told else None for place, told in zip(nearest, known, strict=True)]
+    names, directions = list(ADVISED_LIGHTS), toward(np.array(list(ADVISED_LIGHTS.values()), float))
+    visible = ~np.isnan(pairs).any(axis=1)
+    nearest = (toward(np.where(visible[:, None], pairs, 0)) @ directions.T).argmax(axis=1)
+    return [names[i] if is_visible else None for i, is_visible in zip(nearest, visible, strict=True)]
 
 
-def found_with(names: Collection[str]) -> float:
-    """Share of photos under all lights that were found and named when people were enrolled under these lights."""
-    return FOUND[sum(2**place for place, name in enumerate(LIGHTS) if name in names)] / 1000
+def share_found(names: Collection[str]) -> float:
+    """Share of probes under all lights that were found and named when people were enrolled under these lights."""
+    return FOUND_PER_1000[sum(2**i for i, name in enumerate(ADVISED_LIGHTS) if name in names)] / 1000
 
 
 def advise(person: Hashable, lights: Array | Iterable[tuple[float | None, float | None]]) -> Advice:
@@ -121,7 +121,7 @@ def advise(person: Hashable, lights: Array | Iterable[tuple[float | None, float 
     ----------
     person : hashable
     lights : ndarray of shape (n, 2), or (azimuth, elevation) of each photo
-        In degrees, as :func:`lightproof.imaging.lighting.light_directions` returns them; nan or None where not known.
+        As in :func:`light_names`.
 
     Returns
     -------
@@ -134,32 +134,32 @@ def advise(person: Hashable, lights: Array | Iterable[tuple[float | None, float 
     (('front',), 6)
     """
     names = light_names(lights)
-    has = tuple(name for name in LIGHTS if name in names)
-    lacks = tuple(name for name in LIGHTS if name not in has)
+    has = tuple(name for name in ADVISED_LIGHTS if name in names)
+    lacks = tuple(name for name in ADVISED_LIGHTS if name not in has)
     if names and not has:
-        sentence = f"The light of the photos cannot be read: add one with {WORDS['front']}."
+        sentence = f"The light of the photos cannot be read: add one with {DESCRIPTIONS['front']}."
         return Advice(person, has, lacks, sentence, None)
-    now = found_with(has)
-    gains = {name: round(found_with((*has, name)) - now, 3) for name in lacks}
+    now = share_found(has)
+    gains = {name: round(share_found((*has, name)) - now, 3) for name in lacks}
     best = max(gains, key=gains.__getitem__, default=None)
-    if best is None or gains[best] < LEAST:
+    if best is None or gains[best] < MIN_GAIN:
         sentence = f"Nothing to gain: with photos under these lights, {now:.0%} of rendered faces are found."
         return Advice(person, has, lacks, sentence, max(gains.values(), default=0.0))
     rise = f"on rendered people it raises the share found under all lights from {now:.0%} to {now + gains[best]:.0%}"
-    return Advice(person, has, lacks, f"Add a photo with {WORDS[best]}: {rise}.", gains[best])
+    return Advice(person, has, lacks, f"Add a photo with {DESCRIPTIONS[best]}: {rise}.", gains[best])
 
 
 def photo_gains(matcher: Matcher, people: TemplateSet, person: Hashable, faces: Images) -> Floats:
-    """Say which of a person's photos helps most to find the others.
+    """Measure which of a person's photos helps most to find the others.
 
-    Each photo in turn is looked for with the help of the others, and again with one of them left out: what the lead
-    falls by is what that one brought.
+    Each photo in turn is compared with the others, and again with one of them left out: the lead falls by the gain of
+    that one.
 
     Parameters
     ----------
     matcher : Matcher
     people : TemplateSet
-        Everybody enrolled; the person's own template there is not used.
+        Everybody enrolled; the person's own template is not used.
     person : hashable
     faces : ndarray of shape (n, h, w) or list of ndarray of shape (h, w)
         At least three photos of the person. The work grows with the square of n.
@@ -167,7 +167,7 @@ def photo_gains(matcher: Matcher, people: TemplateSet, person: Hashable, faces: 
     Returns
     -------
     ndarray of shape (n,)
-        Mean loss of lead of the other photos when this one is missing; negative if they do better without it.
+        Mean loss of lead of the other photos without this one; negative if they do better without it.
     """
     n = len(faces)
     if n < 3:
@@ -175,15 +175,17 @@ def photo_gains(matcher: Matcher, people: TemplateSet, person: Hashable, faces: 
     single = matcher.templates(faces)
     missing: list[tuple[int, ...]] = [*((j,) for j in range(n)), *combinations(range(n), 2)]
     joined = [matcher.joined([single[k] for k in range(n) if k not in out]) for out in missing]
-    others = people.removing(person)
     own = matcher.compare(faces, matcher.template_set(dict(enumerate(joined)))).people
-    rest = matcher.compare(faces, others)
-    ahead = np.stack(
-        [normalized_scores(Scores(np.column_stack([column, rest.people]), rest.cohort))[:, 0] for column in own.T],
+    others = matcher.compare(faces, people.removing(person))
+    leads = np.stack(
+        [
+            normalized_scores(Scores(np.column_stack([own_scores, others.people]), others.cohort))[:, 0]
+            for own_scores in own.T
+        ],
         axis=1,
     )
-    lost = np.zeros((n, n))
-    for place, pair in enumerate(missing[n:], start=n):
-        for looked_for, left_out in (pair, pair[::-1]):
-            lost[left_out, looked_for] = ahead[looked_for, looked_for] - ahead[looked_for, place]
-    return np.asarray(lost.sum(axis=1) / (n - 1))
+    losses = np.zeros((n, n))
+    for column, pair in enumerate(missing[n:], start=n):
+        for probe, left_out in (pair, pair[::-1]):
+            losses[left_out, probe] = leads[probe, probe] - leads[probe, column]
+    return np.asarray(losses.sum(axis=1) / (n - 1))

@@ -21,14 +21,20 @@ from lightproof.core.cluster import Cluster, executor_for
 from lightproof.core.executors import Task
 from lightproof.errors import BadCluster, BadGallery, BadParameter, UserError
 from lightproof.gallery import shortlist
-from lightproof.gallery.calibrate import FAR, Calibration
-from lightproof.gallery.decision import answer, best_candidates, far_asked
-from lightproof.gallery.enrollment import EnrollmentConfig, Face, killing, taken
+from lightproof.gallery.decision import FAR, Answer, Calibration, answer, best_candidates
+from lightproof.gallery.enrollment import EnrollmentConfig, Face, extract_face, killed_workers
 from lightproof.gallery.gallery import Gallery
-from lightproof.gallery.results import Answer
-from lightproof.gallery.shortlist import SPARE, beside, by_name, codes_in, steps, templates_in
+from lightproof.gallery.shortlist import (
+    N_SPARE_REFERENCES,
+    extended,
+    read_codes,
+    read_templates,
+    shortlist_steps,
+    template_set_of,
+)
 from lightproof.gallery.store import Store, View
-from lightproof.imaging.decode import contents_of, in_one_line
+from lightproof.imaging.decode import in_one_line
+from lightproof.matching.calibration import N_REFERENCE_PEOPLE, check_far
 from lightproof.matching.hamming_index import (
     MAX_CANDIDATES,
     HammingIndex,
@@ -40,7 +46,7 @@ from lightproof.matching.hamming_index import (
     scan_limit,
 )
 from lightproof.matching.light_penalty import mutual_agreement
-from lightproof.matching.templates import N_REFERENCE_PEOPLE, TemplateSet
+from lightproof.matching.templates import TemplateSet
 from lightproof.types import Array, Ints, is_whole
 
 T = TypeVar("T")
@@ -132,7 +138,7 @@ def identify_files(
         raise BadParameter("identify", "top", "a whole number of at least 1", top)
     where = str(place) if "://" in str(place) else os.path.abspath(place)
     with Gallery.open(where, create=False) as gallery:
-        rate = far_asked("identify", far, gallery.calibration())
+        rate = gallery.calibration().far if far is None else check_far("identify", far)
         job = SearchJob(where, replace(gallery.config, cropped=cropped), gallery.store.revision(), top, rate)
     files = [os.path.abspath(photo) for photo in photos]
     with executor_for("identify", -1, cluster) as executor:
@@ -141,7 +147,9 @@ def identify_files(
         task = Task(
             do=partial(read_probes, job=job),
             parts=lambda photos: [[photo] for photo in photos],
-            lost=lambda photos, deaths: [Probe(None, None, str(killing(in_one_line(each), deaths))) for each in photos],
+            lost=lambda photos, deaths: [
+                Probe(None, None, str(killed_workers(in_one_line(each), deaths))) for each in photos
+            ],
         )
         for start in range(0, len(files), PHOTOS_PER_BATCH * BATCHES_PER_ROUND):
             some = files[start : start + PHOTOS_PER_BATCH * BATCHES_PER_ROUND]
@@ -154,7 +162,7 @@ def _shards(cluster: Cluster, job: SearchJob) -> tuple[list[Any], SearchJob]:
     """Let the workers read the codes in shards, one for each thread, and keep them; a small gallery needs none."""
     with Store.open(job.place, create=False) as store, store.reading() as view:
         job.check_revision(view)
-        if not view.is_larger(shortlist.SMALL):
+        if not view.is_larger(shortlist.MAX_PEOPLE_COMPARED):
             return [], job
         edges = np.linspace(1, view.largest_id() + 1, cluster.n_threads + 1).astype(int).tolist()
     shards = [cluster.scatter(read_shard, job, range(start, end)) for start, end in pairwise(edges)]
@@ -213,8 +221,7 @@ def read_probes(photos: Sequence[str], job: SearchJob) -> list[Probe]:
     probes = []
     for photo in photos:
         try:
-            contents, where = contents_of(photo, None)
-            face = taken(contents, where, job.config.cropped)
+            face = extract_face(photo, job.config.cropped)
             probes.append(Probe(face, _codes_of(face, job)))
         except UserError as mistake:
             probes.append(Probe(None, None, str(mistake)))
@@ -236,7 +243,7 @@ def read_shard(job: SearchJob, numbers: range) -> HammingIndex:
     with _store(job.place).reading() as view:
         job.check_revision(view)
         for people, codes in view.codes(numbers=numbers):
-            index.add(people, codes_in(codes, encoder.n_words, view.place))
+            index.add(people, read_codes(codes, encoder.n_words, view.place))
     return index
 
 
@@ -286,11 +293,11 @@ def _shortlists(people: TemplateSet, near: Ints | None, job: SearchJob) -> Itera
     if near is None:
         yield people
         return
-    for some in steps(near.tolist()):
+    for some in shortlist_steps(near.tolist()):
         with _store(job.place).reading() as view:
             job.check_revision(view)
-            found = templates_in(view.comparison_data(some), job.config, view.place)
-            people = beside(people, (kept for _, kept in found), job.config)
+            found = read_templates(view.comparison_data(some), job.config, view.place)
+            people = extended(people, (kept for _, kept in found), job.config)
         yield people
 
 
@@ -300,11 +307,11 @@ def _reference_people(job: SearchJob) -> TemplateSet:
     with _store(job.place).reading() as view:
         job.check_revision(view)
         rows = (
-            view.templates_of_people(view.reference_sample(N_REFERENCE_PEOPLE + SPARE))
+            view.templates_of_people(view.reference_sample(N_REFERENCE_PEOPLE + N_SPARE_REFERENCES))
             if job.n_people
             else view.templates()
         )
-        people = by_name((kept for _, kept in templates_in(rows, job.config, view.place)), job.config)
+        people = template_set_of((kept for _, kept in read_templates(rows, job.config, view.place)), job.config)
     return replace(people, total=job.n_people or None, known_agreement=mutual_agreement(people))
 
 

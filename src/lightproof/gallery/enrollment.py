@@ -1,4 +1,4 @@
-"""Photos -> what a gallery keeps of them, or why not; also in other processes."""
+"""Photos -> faces -> what a gallery keeps of them, or why they are refused; also in other processes."""
 
 from __future__ import annotations
 
@@ -13,15 +13,16 @@ from typing import NamedTuple, TypeAlias
 import numpy as np
 
 from lightproof.core.images import check_images, refuse_blank, to_bytes
+from lightproof.core.progress import Progress
 from lightproof.errors import BadGallery, BadImage, MissingExtra, UserError
+from lightproof.gallery.codec import UNFINISHED, decode, encode, parameters_of, write_preset
 from lightproof.gallery.store import Change, NewPhoto, Refusal, View
-from lightproof.gallery.template_codec import decode, encode, parameters_of
-from lightproof.imaging.decode import contents_of, in_one_line
-from lightproof.imaging.detection import FACE_SIZE, File, Portrait, read_portrait
+from lightproof.imaging.decode import contents_of, in_one_line, read_grey
+from lightproof.imaging.detection import FACE_SIZE, File, read_portrait
 from lightproof.imaging.detection.face_networks import DETECTOR
-from lightproof.matching.matcher import Matcher, matcher_for
+from lightproof.matching.matcher import Matcher, matcher_for, preset_settings
 from lightproof.matching.templates import Template
-from lightproof.method.presets import GallerySettings
+from lightproof.method.presets import GALLERIES, GallerySettings
 from lightproof.types import Array
 
 Photo: TypeAlias = File | Array
@@ -30,7 +31,7 @@ Photo: TypeAlias = File | Array
 
 @dataclass(frozen=True)
 class EnrollmentConfig:
-    """How photos are taken: under which settings, as faces or as photographs, and whether the faces are kept."""
+    """How photos are enrolled: by which settings, as faces or as photographs, and whether the faces are kept."""
 
     settings: GallerySettings
     cropped: bool = False
@@ -47,13 +48,13 @@ class EnrollmentConfig:
         return parameters_of(self.settings)
 
     @property
-    def looking(self) -> str:
-        """How a face is looked for: what was refused is worth another try once this changes."""
+    def detector(self) -> str:
+        """How a face is found: refused photos are worth another try once this changes."""
         return "cropped" if self.cropped else DETECTOR
 
 
 class Face(NamedTuple):
-    """A face to be enrolled or compared: its photo's hash, what to call the photo, and the picture."""
+    """A face to be enrolled or compared: the hash of its photo, what to call the photo, and the picture."""
 
     hash: str
     source: str
@@ -61,19 +62,19 @@ class Face(NamedTuple):
 
 
 def hash_of(contents: bytes) -> str:
-    """Sum up the contents of a file; a copy of it has the same sum, wherever it lies."""
+    """Return the hash of a file; a copy of it has the same, wherever it lies."""
     return hashlib.sha256(contents).hexdigest()
 
 
-def listed(photos: Sequence[Photo] | Photo) -> list[Photo]:
-    """Make a list of photos of one of them, of several, or of a stack of faces."""
+def as_list(photos: Sequence[Photo] | Photo) -> list[Photo]:
+    """Return a list of one photo, of several, or of a stack of faces."""
     if isinstance(photos, str | bytes | PathLike) or (isinstance(photos, np.ndarray) and photos.ndim != 3):
         return [photos]
     return list(photos)
 
 
-def called(photo: Photo, i: int) -> str | None:
-    """Return what a photo that has no path is called: by its place in the list."""
+def name_in_list(photo: Photo, i: int) -> str | None:
+    """Return what to call a photo that has no path: its place in the list."""
     return f"photo {i + 1}" if isinstance(photo, bytes | np.ndarray) else None
 
 
@@ -92,25 +93,21 @@ def extract_face(photo: Photo, cropped: bool = False, where: str | None = None) 
     if isinstance(photo, np.ndarray):
         where = where or "the array"
         image = check_images([photo])[0]
-        refuse_even(image, where)
+        _refuse_useless(image, where)
         return Face(hash_of(repr((image.shape, image.dtype.str)).encode() + image.tobytes()), where, image)
     contents, where = contents_of(photo, where)
-    return taken(contents, where, cropped)
+    image = read_grey(contents, where=where) if cropped else read_portrait(contents, where=where).image
+    return face_of(image, contents, where)
 
 
-def taken(contents: bytes, where: str, cropped: bool) -> Face:
-    """Cut the face out of a photo whose contents are there."""
-    return face_of(read_portrait(contents, cropped=cropped, where=where), contents, where)
+def face_of(image: Array, contents: bytes, where: str) -> Face:
+    """Return the face that was cut out of a photo with these contents."""
+    _refuse_useless(image, where)
+    return Face(hash_of(contents), where, image)
 
 
-def face_of(portrait: Portrait, contents: bytes, where: str) -> Face:
-    """Take a face that was cut out of a photo with these contents."""
-    refuse_even(portrait.image, where)
-    return Face(hash_of(contents), where, portrait.image)
-
-
-def refuse_even(image: Array, where: str) -> None:
-    """Refuse a picture of one even grey, by its name, and one too small to have patches."""
+def _refuse_useless(image: Array, where: str) -> None:
+    """Refuse a face of one even grey, by its name, and one too small to have patches."""
     if min(image.shape) < 16:
         raise BadImage(where, "a face of 16 x 16 pixels or more", f"{image.shape[0]} x {image.shape[1]}")
     try:
@@ -119,22 +116,21 @@ def refuse_even(image: Array, where: str) -> None:
         raise BadImage(where, "a picture of something", f"one even grey, every pixel {image.flat[0]}") from None
 
 
-def photos_of(faces: Sequence[Face], config: EnrollmentConfig) -> list[NewPhoto]:
+def new_photos(faces: Sequence[Face], config: EnrollmentConfig) -> list[NewPhoto]:
     """Make what a gallery keeps of some faces."""
     if not faces:
         return []
     images = [face.image for face in faces]
     templates = config.matcher.templates(images)
     codes = config.matcher.encoder.encode_templates(templates)
-    parameters = config.parameters
     pictures = [_png(picture) for picture in to_bytes(images, FACE_SIZE)] if config.keep else [None] * len(faces)
     return [
         NewPhoto(
             hash=face.hash,
-            parameters=parameters,
+            parameters=config.parameters,
             template=encode(template),
             source=face.source,
-            light=_light(template),
+            light=_write_light(template),
             face=picture,
             code=code.astype("<u8").tobytes(),
         )
@@ -142,37 +138,37 @@ def photos_of(faces: Sequence[Face], config: EnrollmentConfig) -> list[NewPhoto]
     ]
 
 
-def _light(template: Template) -> str | None:
+def _png(image: Array) -> bytes:
+    from lightproof.plots import png_of
+
+    return png_of(image)
+
+
+def _write_light(template: Template) -> str | None:
     if not template.lights:
         return None
     azimuth, elevation = template.lights[0]
     return f'{{"azimuth": {round(azimuth, 1)}, "elevation": {round(elevation, 1)}}}'
 
 
-def light_of(note: str | None, place: str) -> tuple[float, float] | None:
+def read_light(written: str | None, place: str) -> tuple[float, float] | None:
     """Read azimuth and elevation as they are kept; the place of the gallery is for the message."""
-    if note is None:
+    if written is None:
         return None
     try:
-        read = json.loads(note)
+        read = json.loads(written)
         light = float(read["azimuth"]), float(read["elevation"])
-        sound = all(abs(angle) <= 180 for angle in light)
+        legal = all(abs(angle) <= 180 for angle in light)
     except (KeyError, TypeError, ValueError, OverflowError, RecursionError):
-        sound = False
-    if not sound:
+        legal = False
+    if not legal:
         raise BadGallery(place, "a note on the light that cannot be read")
     return light
 
 
-def lights_of(photos: Iterable[NewPhoto], place: str) -> tuple[tuple[float, float], ...]:
-    """Read the lights of photos as a template has them: those that are known."""
-    return tuple(light for photo in photos if (light := light_of(photo.light, place)))
-
-
-def _png(image: Array) -> bytes:
-    from lightproof.plots import png_of
-
-    return png_of(image)
+def read_lights(photos: Iterable[NewPhoto], place: str) -> tuple[tuple[float, float], ...]:
+    """Read the lights of photos as a template has them: without those that are unknown."""
+    return tuple(light for photo in photos if (light := read_light(photo.light, place)))
 
 
 class PhotoFile(NamedTuple):
@@ -200,7 +196,7 @@ class PhotoFile(NamedTuple):
 
 
 class BatchResult(NamedTuple):
-    """What came of some files of a folder.
+    """What was made of some files of a folder.
 
     Attributes
     ----------
@@ -231,29 +227,31 @@ def process_files(files: Iterable[PhotoFile], config: EnrollmentConfig, folder: 
             unread.append(file._replace(problem=mistake.got))
             continue
         try:
-            faces.append((file, taken(contents, file.source, config.cropped)))
+            where = file.source
+            image = read_grey(contents, where=where) if config.cropped else read_portrait(contents, where=where).image
+            faces.append((file, face_of(image, contents, where)))
         except MissingExtra:  # no fault of the photo
             raise
         except UserError as mistake:
-            known = file._replace(hash=file.hash or hash_of(contents))
-            refused.append(refusal_of(known, config, folder, str(mistake)))
+            hashed = file._replace(hash=file.hash or hash_of(contents))
+            refused.append(refusal_of(hashed, config, folder, str(mistake)))
     photos: dict[str, list[NewPhoto]] = {}
-    new = photos_of([face for _, face in faces], config)
-    for (file, _), photo in zip(faces, new, strict=True):
+    for (file, _), photo in zip(faces, new_photos([face for _, face in faces], config), strict=True):
         photos.setdefault(file.person, []).append(replace(photo, folder=folder))
     # The gallery keeps photos in the order of their hashes.
     several = {person: sorted(own, key=lambda photo: photo.hash) for person, own in photos.items() if len(own) > 1}
-    spans = joined([[photo.template for photo in own] for own in several.values()], config, "what was just made")
+    templates = [[photo.template for photo in own] for own in several.values()]
+    spans = join_templates(templates, config, "what was just made")
     return BatchResult(photos, dict(zip(several, spans, strict=True)), refused, unread)
 
 
 def refusal_of(file: PhotoFile, config: EnrollmentConfig, folder: str | None, reason: str) -> Refusal:
     """Make the refusal of a file."""
-    return Refusal(file.hash, file.person, file.source, folder, config.looking, in_one_line(reason, 500))
+    return Refusal(file.hash, file.person, file.source, folder, config.detector, in_one_line(reason, 500))
 
 
-def killing(photo: str, deaths: int) -> BadImage:
-    """Say that workers died over a photo."""
+def killed_workers(photo: str, deaths: int) -> BadImage:
+    """Return the error for a photo over which workers died."""
     return BadImage(photo, "a photo that workers survive", f"{deaths} killed workers")
 
 
@@ -263,24 +261,56 @@ def check_parameters(view: View, config: EnrollmentConfig) -> None:
         raise BadGallery(view.place, "templates that were made anew with other parameters meanwhile; open it again")
 
 
-def join_again(change: Change, names: Iterable[str], config: EnrollmentConfig) -> None:
-    """Make one template for each of these people who has several photos, from what the gallery keeps now."""
+def update_joined(change: Change, names: Iterable[str], config: EnrollmentConfig) -> None:
+    """Join the templates of each of these people who has several photos, as the gallery keeps them now."""
     for name in names:
         templates = change.templates_of(name)
         if len(templates) > 1:
-            change.set_span(name, joined([templates], config, change.place)[0])
+            change.set_span(name, join_templates([templates], config, change.place)[0])
 
 
-def joined(people: Sequence[Sequence[bytes]], config: EnrollmentConfig, place: str) -> list[bytes]:
-    """Make one template for each of several people, of those of their photos in the order of the hashes.
+def join_templates(people: Sequence[Sequence[bytes]], config: EnrollmentConfig, place: str) -> list[bytes]:
+    """Make one template for each of several people.
 
     Parameters
     ----------
     people : sequence of sequence of bytes
-        The templates of each person's photos.
+        The templates of each person's photos, in the order of the hashes.
     config : EnrollmentConfig
     place : str
         Of the gallery, for the message.
     """
     decoded = [[decode(template, config.matcher, place) for template in own] for own in people]
     return [encode(span) for span in config.matcher.joined_people(decoded)]
+
+
+def rebuild(change: Change, preset: str | None, progress: Progress) -> int:
+    """Make every template anew from the faces that were kept; return how many.
+
+    Parameters
+    ----------
+    change : Change
+    preset : str, optional
+        The gallery's own by default.
+    progress : callable
+    """
+    facts = change.facts()
+    if "settings" not in facts:
+        raise BadGallery(change.place, UNFINISHED)
+    preset = preset or facts.get("preset")
+    if preset not in GALLERIES:
+        raise BadGallery(change.place, "one that does not say its preset (see: lightproof rebuild --preset)")
+    config = EnrollmentConfig(preset_settings(preset), keep=True)
+    faceless = sum(not photo.has_face for photo in change.photos())
+    if faceless:
+        lacking = f"one where the faces of {faceless} photos were not kept; enroll them again, in a new one"
+        raise BadGallery(change.place, lacking)
+    count = 0
+    for person, photos, _ in progress(change.templates(faces=True), change.counts().people):
+        where = f"a kept face of {person.name!r}"
+        faces = [Face(photo.hash, photo.source or "", read_grey(photo.face or b"", where=where)) for photo in photos]
+        count += change.replace_templates(person.name, new_photos(faces, config))
+        update_joined(change, [person.name], config)
+    write_preset(change, preset)
+    change.set_fact("calibration", None)
+    return count

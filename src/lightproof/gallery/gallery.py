@@ -1,4 +1,4 @@
-"""Gallery: people are enrolled, photos identified, strangers told."""
+"""Gallery: people are enrolled, photos identified, and strangers reported as unknown."""
 
 from __future__ import annotations
 
@@ -10,17 +10,17 @@ from typing import Self
 from lightproof.core.cluster import Cluster
 from lightproof.core.progress import Progress, silent
 from lightproof.errors import BadGallery, BadLabels, UnknownPhoto
-from lightproof.gallery import calibrate, lifecycle, transfer
-from lightproof.gallery.calibrate import FAR, Calibration
+from lightproof.gallery import calibrate, codec, enrollment, transfer
+from lightproof.gallery.decision import FAR, Calibration
 from lightproof.gallery.enrollment import (
     Face,
     Photo,
-    called,
+    as_list,
     check_parameters,
     extract_face,
-    join_again,
-    listed,
-    photos_of,
+    name_in_list,
+    new_photos,
+    update_joined,
 )
 from lightproof.gallery.folders import enroll_folder
 from lightproof.gallery.folders.scan import FolderReport, FolderScan, scan_folder
@@ -66,13 +66,13 @@ class Gallery(GalleryReader):
         place : str or Path
             A file (SQLite), or ``postgresql://user@host/database`` for several machines, with the extra ``postgres``.
         preset : {"robust", "fast"}, optional
-            What the templates are made with: ``"robust"`` where the gallery is new. That of a gallery that is there
-            cannot be changed so; see :meth:`rebuild`.
+            What the templates are made with: ``"robust"`` for a new gallery. An existing gallery keeps its own; see
+            :meth:`rebuild`.
         keep_photos : bool, optional
             Whether the face cut out of each enrolled photo is kept, so that templates can be made anew and calibration
-            can put them under other lights. No by default; said once, when the gallery is made.
+            can put them under other lights. No by default; a gallery cannot change it later.
         create : bool
-            Whether a gallery is made where there is none.
+            Whether to make a gallery if there is none.
         timeout : float
             Seconds to wait for other writers.
         """
@@ -82,17 +82,17 @@ class Gallery(GalleryReader):
         try:
             if "settings" not in store.facts():
                 if not create:
-                    raise BadGallery(store.place, lifecycle.UNFINISHED)
-                lifecycle.found(store, preset or "robust", bool(keep_photos))
-            return cls(store, *lifecycle.read_facts(store, preset, keep_photos))
+                    raise BadGallery(store.place, codec.UNFINISHED)
+                codec.write_new(store, preset or "robust", bool(keep_photos))
+            return cls(store, *codec.read_settings(store, preset, keep_photos))
         except BaseException:
             store.close()
             raise
 
     @staticmethod
     def exists(place: str | PathLike[str], *, timeout: float = 30.0) -> bool:
-        """Tell whether there is a gallery; where there is none, :meth:`open` would make one."""
-        return lifecycle.is_founded(place, timeout)
+        """Tell whether there is a gallery; if there is none, :meth:`open` would make one."""
+        return codec.has_settings(place, timeout)
 
     @classmethod
     def rebuild(
@@ -119,16 +119,16 @@ class Gallery(GalleryReader):
         if preset is not None:
             preset_settings(preset)
         with Store.open(place, create=False, timeout=timeout) as store, store.writing() as change:
-            return lifecycle.rebuild(change, preset, progress)
+            return enrollment.rebuild(change, preset, progress)
 
     def enroll(self, name: str, photos: Sequence[Photo] | Photo, *, cropped: bool = False) -> int:
-        """Enroll somebody, or add photos of somebody who is there: all of them, or none if one is refused.
+        """Enroll a person, or add photos of one: all of them, or none if one is refused.
 
         Parameters
         ----------
         name : str
         photos : list of str, Path, bytes or ndarray of shape (h, w)
-            Photographs as files, faces as arrays. A photo that is there already is left out.
+            Photographs as files, faces as arrays. Photos that are enrolled already are skipped.
         cropped : bool
             Whether files are faces already.
 
@@ -138,9 +138,8 @@ class Gallery(GalleryReader):
             How many photos were new.
         """
         name = check_name(name)
-        return self.enroll_faces(
-            name, [extract_face(one, cropped, called(one, i)) for i, one in enumerate(listed(photos))]
-        )
+        faces = [extract_face(photo, cropped, name_in_list(photo, i)) for i, photo in enumerate(as_list(photos))]
+        return self.enroll_faces(name, faces)
 
     def enroll_faces(self, who: str | int, faces: Sequence[Face]) -> int:
         """Enroll faces that are cut out already; see :meth:`enroll`.
@@ -148,37 +147,37 @@ class Gallery(GalleryReader):
         Parameters
         ----------
         who : str or int
-            A name, or the number of somebody who is there, whatever they are called by now.
+            A name, or the number of a person, whose name may have changed.
         faces : sequence of Face
         """
         who = who if isinstance(who, int) else check_name(who)
         if not faces:
             raise BadLabels(f"Person {who!r}", "enrolled with at least one photo", "none")
-        made = photos_of(list({face.hash: face for face in faces}.values()), self._way)
-        with self._store.writing() as change:
-            check_parameters(change, self._way)
+        photos = new_photos(list({face.hash: face for face in faces}.values()), self.config)
+        with self.store.writing() as change:
+            check_parameters(change, self.config)
             name = change.person(who).name if isinstance(who, int) else who
-            added = change.add_photos(name, made)
+            added = change.add_photos(name, photos)
             if added.added:
-                join_again(change, [name], self._way)
+                update_joined(change, [name], self.config)
         return added.added
 
     def add_person(self, name: str, faces: Sequence[Face] = ()) -> Person:
-        """Enter somebody new, whose name nobody may have; without a photo nobody is taken for them.
+        """Enter a new person, whose name nobody may have; without a photo no probe matches them.
 
         Parameters
         ----------
         name : str
         faces : sequence of Face
-            Cut out already; all of them are enrolled, or none and nobody.
+            Cut out already. If one is refused, the person is not entered.
         """
         name = check_name(name)
-        made = photos_of(list({face.hash: face for face in faces}.values()), self._way)
-        with self._store.writing() as change:
-            check_parameters(change, self._way)
+        photos = new_photos(list({face.hash: face for face in faces}.values()), self.config)
+        with self.store.writing() as change:
+            check_parameters(change, self.config)
             change.add_person(name)
-            change.add_photos(name, made)
-            join_again(change, [name], self._way)
+            change.add_photos(name, photos)
+            update_joined(change, [name], self.config)
             return change.person(name)
 
     def enroll_folder(
@@ -194,12 +193,12 @@ class Gallery(GalleryReader):
     ) -> FolderReport:
         """Enroll a folder with a folder of photos for each person.
 
-        Photos that are there already are left out, wherever they lay. Those that were refused before are not tried
-        again unless the way faces are found has changed. Finished photos are kept some hundred at a time: after an
+        Photos that are enrolled already are skipped, wherever they lie. Photos that were refused before are not tried
+        again unless the face detector has changed. Finished photos are committed some hundred at a time: after an
         interrupt the same call goes on.
 
-        A folder is of the person it is called after. If that person was renamed since, new photos in it go to the
-        renamed person, as long as the folder's photos are all theirs.
+        A folder has the name of its person. If that person was renamed since, new photos in it go to the renamed
+        person, as long as the folder's photos are all theirs.
 
         Parameters
         ----------
@@ -208,20 +207,19 @@ class Gallery(GalleryReader):
         cropped : bool
             Whether the pictures are faces already.
         dry_run : bool
-            Look at everything, enroll nothing.
+            Check everything, enroll nothing.
         retry : bool
-            Try those again that were refused.
+            Try refused photos again.
         jobs : int
             Processes; -1 is one for each core.
         cluster : str or Cluster, optional
-            A Dask scheduler whose workers do it, such as ``"tcp://host:8786"``; they must see the folder as we do.
+            A Dask scheduler whose workers do it, such as ``"tcp://host:8786"``; they must see the folder at this path.
         progress : callable
-            Shows how far it is.
         """
         scan = folder if isinstance(folder, FolderScan) else scan_folder(folder)
-        config = replace(self._way, cropped=cropped)
+        config = replace(self.config, cropped=cropped)
         return enroll_folder(
-            self._store, scan, config, progress, dry_run=dry_run, retry=retry, jobs=jobs, cluster=cluster
+            self.store, scan, config, progress, dry_run=dry_run, retry=retry, jobs=jobs, cluster=cluster
         )
 
     def sync(
@@ -237,60 +235,55 @@ class Gallery(GalleryReader):
     ) -> FolderReport:
         """Make the gallery follow a folder: enroll what is new, remove what came from it and is no longer there.
 
-        People and photos that were enrolled by other ways stay. A folder without a single photo is refused: a disk
-        that is not there must not empty a gallery. Parameters are those of :meth:`enroll_folder`.
+        People and photos that were not enrolled from folders stay. A folder without a single photo is refused: a
+        missing disk must not empty a gallery. Parameters are those of :meth:`enroll_folder`.
 
-        A photo goes to another person only when its file was moved to the folder of that person. Who was renamed keeps
-        the photos of the old folder, and gets the new ones that are put there.
+        A photo goes to another person only if its file was moved to the folder of that person. A renamed person keeps
+        the photos of the old folder, and gets new ones that are put there.
         """
-        scan, config = scan_folder(folder, syncing=True), replace(self._way, cropped=cropped)
+        scan, config = scan_folder(folder, syncing=True), replace(self.config, cropped=cropped)
         return enroll_folder(
-            self._store, scan, config, progress, syncing=True, dry_run=dry_run, retry=retry, jobs=jobs, cluster=cluster
+            self.store, scan, config, progress, syncing=True, dry_run=dry_run, retry=retry, jobs=jobs, cluster=cluster
         )
 
     def rename(self, old: str | int, new: str) -> None:
-        """Give somebody, known by name or by number, another name, which nobody may have."""
-        with self._store.writing() as change:
+        """Give a person, by name or by number, another name, which nobody may have."""
+        with self.store.writing() as change:
             change.rename(change.person(old).name, new)
 
     def forget(self, *people: str | int) -> int:
-        """Remove people, by name or by number, all of them or none; return how many photos were theirs.
+        """Remove people, by name or by number, all of them or none; return how many photos they had.
 
-        Nobody else's template or distance changes: the gallery answers as if they had never been there. What
-        calibration found out with their help goes too; the rate that was asked for stays. Somebody whose photos were
-        all refused is forgotten as well, with their name and those of the files.
+        No other template or distance changes: the gallery answers as if they had never been enrolled. What
+        :meth:`calibrate` measured on them goes too; the rate stays. People whose photos were all refused are removed as
+        well, with their names and those of the files.
 
         The rows are gone when this returns. In a file, so are their bytes, unless somebody else is reading the gallery;
         see :meth:`leftover`.
         """
-        with self._store.writing() as change:
-            names = [who if isinstance(who, str) else change.person(who).name for who in people]
+        with self.store.writing() as change:
+            names = [person if isinstance(person, str) else change.person(person).name for person in people]
             photos = sum(change.forget(name).photos for name in names)
             if photos:
-                calibrate.unlearn(change)
+                calibrate.discard_measurements(change)
         return photos
 
     def compact(self) -> str | None:
-        """Overwrite what may be left in the file of all that was forgotten; see :meth:`leftover`.
+        """Overwrite what may be left of forgotten people in the file; return what :meth:`leftover` says then.
 
-        A small gallery does so by itself. A large file is packed anew, beside itself: that takes minutes, and as much
-        room again for that time.
-
-        Returns
-        -------
-        str or None
-            What may be left all the same, in one sentence.
+        A small gallery does so by itself. A large file is written anew, beside itself: that takes minutes, and as much
+        disk space again for that time.
         """
-        self._store.compact()
+        self.store.compact()
         return self.leftover()
 
     def remove_photos(self, who: str | int, photos: Sequence[int]) -> Removed:
-        """Remove photos of somebody, by their numbers, all of them or none; with the last one the person goes too.
+        """Remove photos of a person, by their numbers, all of them or none; with the last one the person goes too.
 
-        What is said of :meth:`forget` holds for them.
+        They are removed like people by :meth:`forget`.
         """
-        with self._store.writing() as change:
-            check_parameters(change, self._way)
+        with self.store.writing() as change:
+            check_parameters(change, self.config)
             person = change.person(who)
             hashes = {photo.id: photo.hash for photo in change.photos(person.id)}
             for number in photos:
@@ -298,42 +291,39 @@ class Gallery(GalleryReader):
                     raise UnknownPhoto(number, person.name)
             removed = change.remove_photos([hashes[number] for number in photos])
             if removed.photos:
-                calibrate.unlearn(change)
-                join_again(change, [] if removed.people else [person.name], self._way)
+                calibrate.discard_measurements(change)
+                update_joined(change, [] if removed.people else [person.name], self.config)
         return removed
 
     def calibrate(self, far: float = FAR, *, progress: Progress = silent) -> Calibration:
-        """Find out how well strangers do here, and set the share of them that may be accepted.
+        """Measure how well strangers match here, and set the share of them that may be accepted.
 
-        Each enrolled person in turn is taken for a stranger and compared with all others; where faces are kept, so are
-        copies of them under other lights.
+        Each enrolled person in turn plays a stranger and is compared with all others; if faces are kept, so are copies
+        of them under other lights.
 
         Parameters
         ----------
         far : float
+            See :meth:`identify`.
         progress : callable
-            Shows how far it is.
         """
         far = check_far("calibrate", far)
         count = self.follow()
-        found = Calibration(far)
+        calibration = Calibration(far)
         if count > 1:
-            strangers = calibrate.best_of_others(self.near, self.matcher, self._store)
-            best = list(progress(strangers, min(count, calibrate.MOST)))
-            found = calibrate.calibrated(best, far, count - 1, mutual_agreement(self.sample()))
-        with self._store.writing() as change:
-            check_parameters(change, self._way)
-            change.set_fact("calibration", found.written())
-        return found
+            leads = calibrate.impostor_leads(self.shortlist, self.matcher, self.store)
+            measured = list(progress(leads, min(count, calibrate.MAX_STRANGERS)))
+            calibration = calibrate.calibrated(measured, far, count - 1, mutual_agreement(self.reference_people()))
+        with self.store.writing() as change:
+            check_parameters(change, self.config)
+            change.set_fact("calibration", calibration.written())
+        return calibration
 
     def export(self, place: str | PathLike[str], *, progress: Progress = silent) -> int:
-        """Copy everything into a new gallery, such as a file to carry away; return how many people.
-
-        All or nothing: where it fails, nothing is left of the new gallery.
-        """
-        return transfer.export(self._store, place, progress=progress)
+        """Copy everything into a new gallery, or nothing if it fails; return how many people."""
+        return transfer.export(self.store, place, progress=progress)
 
     def import_(self, place: str | PathLike[str], *, progress: Progress = silent) -> int:
         """Add everybody of another gallery, made with the same parameters; return how many people."""
         with Store.open(place, create=False) as source:
-            return transfer.import_(source, self._store, self._way, progress=progress)
+            return transfer.import_(source, self.store, self.config, progress=progress)

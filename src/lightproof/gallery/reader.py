@@ -1,4 +1,4 @@
-"""A gallery that is asked: the half of :class:`~lightproof.gallery.Gallery` that changes nothing."""
+"""The half of :class:`~lightproof.gallery.Gallery` that changes nothing: it answers questions."""
 
 from __future__ import annotations
 
@@ -6,23 +6,15 @@ from collections.abc import Sequence
 from typing import Self
 
 from lightproof.errors import BadParameter, UnknownPerson
-from lightproof.gallery import decision, lifecycle
+from lightproof.gallery import codec, decision
 from lightproof.gallery.advice import Advice, advise
-from lightproof.gallery.calibrate import FAR, Calibration
-from lightproof.gallery.enrollment import (
-    EnrollmentConfig,
-    Face,
-    Photo,
-    called,
-    extract_face,
-    light_of,
-)
-from lightproof.gallery.results import Answer, Verification
-from lightproof.gallery.shortlist import STEPS, PeopleIndex
+from lightproof.gallery.decision import FAR, Answer, Calibration, Verification
+from lightproof.gallery.enrollment import EnrollmentConfig, Face, Photo, extract_face, name_in_list, read_light
+from lightproof.gallery.shortlist import SHORTLIST_SIZES, PeopleIndex
 from lightproof.gallery.store import Person, Store, check_name
 from lightproof.matching.calibration import check_far
 from lightproof.matching.explanation import Explanation, explain
-from lightproof.matching.matcher import PROBES_PER_BLOCK, Matcher, ProbeSet
+from lightproof.matching.matcher import PROBES_PER_BLOCK, ProbeSet
 from lightproof.matching.templates import TemplateSet
 from lightproof.method.presets import GallerySettings
 from lightproof.types import Array, is_whole
@@ -34,18 +26,26 @@ class GalleryReader:
     Parameters
     ----------
     store : Store
-        What is kept.
     settings : GallerySettings
         What the templates are made with.
     keep : bool
         Whether faces are kept.
+
+    Attributes
+    ----------
+    store : Store
+    config : EnrollmentConfig
+        How photos are enrolled.
+    matcher : Matcher
+        What makes templates and compares, under the settings of this gallery.
     """
 
     def __init__(self, store: Store, settings: GallerySettings, keep: bool) -> None:
-        self._store = store
-        self._way = EnrollmentConfig(settings, keep=keep)
-        self._register = PeopleIndex(store, self._way)
-        self._known: tuple[int, Calibration] | None = None
+        self.store = store
+        self.config = EnrollmentConfig(settings, keep=keep)
+        self.matcher = self.config.matcher
+        self._people_index = PeopleIndex(store, self.config)
+        self._calibration: tuple[int, Calibration] | None = None
 
     def identify(self, photo: Photo, top: int = 5, *, cropped: bool = False, far: float | None = None) -> Answer:
         """Tell who is on a photo, or that it is a stranger.
@@ -55,11 +55,13 @@ class GalleryReader:
         photo : str, Path, bytes or ndarray of shape (h, w)
             A photograph as a file, a face as an array.
         top : int
-            How many candidates to name at most.
+            Maximum number of candidates.
         cropped : bool
             Whether the file is a face already.
         far : float, optional
-            Share of strangers that may be accepted; that of :meth:`calibrate` by default, or 0.001.
+            Share of strangers that may be accepted, the false positive identification rate (FPIR) of ISO/IEC 19795-1;
+            that of :meth:`calibrate` by default, or 0.001. The share of enrolled people who are named at this rate is
+            the true positive identification rate (TPIR), "found" in reports.
         """
         return self.identify_face(extract_face(photo, cropped), top, far=far)
 
@@ -67,11 +69,12 @@ class GalleryReader:
         """Tell who a face is; see :meth:`identify`."""
         if not is_whole(top, 1):
             raise BadParameter("identify", "top", "a whole number of at least 1", top)
-        known = self.calibration()
-        asked = decision.far_asked("identify", far, known)
-        query = self.matcher.probes([face.image])
-        found = decision.best_candidates(query, self._register.shortlists(query), self.matcher, known, top)
-        return decision.answer(found, top, asked, known)
+        calibration = self.calibration()
+        far = calibration.far if far is None else check_far("identify", far)
+        probe = self.matcher.probes([face.image])
+        shortlists = self._people_index.shortlists(probe)
+        candidates = decision.best_candidates(probe, shortlists, self.matcher, calibration, top)
+        return decision.answer(candidates, top, far, calibration)
 
     def verify(
         self, photo: Photo, other: Photo | None = None, *, person: str | None = None, cropped: bool = False,
@@ -95,25 +98,26 @@ class GalleryReader:
             raise BadParameter("verify", "other", "given unless `person` is", other)
         if far is not None:
             check_far("verify", far)
-        first = extract_face(photo, cropped, called(photo, 0))
-        second = None if other is None else extract_face(other, cropped, called(other, 1))
+        first = extract_face(photo, cropped, name_in_list(photo, 0))
+        second = None if other is None else extract_face(other, cropped, name_in_list(other, 1))
         return self.verify_faces(first, second, person=person, far=far)
 
     def verify_faces(
         self, face: Face, other: Face | None = None, *, person: str | None = None, far: float | None = None
     ) -> Verification:
         """Tell whether a face is that of another photo, or of somebody enrolled; see :meth:`verify`."""
-        known = self.calibration()
-        asked = decision.far_asked("verify", far, known)
+        calibration = self.calibration()
+        far = calibration.far if far is None else check_far("verify", far)
         if other is not None:
-            found = decision.with_photo(face, other, self.matcher)
+            match = decision.match_with_photo(face, other, self.matcher)
         elif person is not None:
-            # Beside those whom everybody is measured against nobody else counts.
-            people = self._register.near(including=[self._called(person)])
-            found = decision.with_person(self.matcher.probes([face.image]), person, people, self.matcher, known)
+            # Nobody else counts but the reference people.
+            people = self._people_index.shortlist(including=[self._enrolled(person)])
+            probe = self.matcher.probes([face.image])
+            match = decision.match_with_person(probe, person, people, self.matcher, calibration)
         else:
             raise BadParameter("verify", "other", "given unless `person` is", other)
-        return decision.verdict(found, asked)
+        return decision.verdict(match, far)
 
     def explain(
         self, photo: Photo, person: str | None = None, against: str | None = None, *, cropped: bool = False
@@ -137,94 +141,92 @@ class GalleryReader:
     def explain_face(self, face: Face, person: str | None = None, against: str | None = None) -> Explanation:
         """Show which patches of a face speak for somebody; see :meth:`explain`."""
         if person is None:
-            person = self._best_match(face)
-        named = [self._called(who) for who in (person, against) if who is not None]
-        people = self._register.near(including=named)
-        other = None if against is None else decision.among(people, against)
-        return explain(self.matcher, people, face.image, decision.among(people, person), other)
-
-    def _best_match(self, face: Face) -> str:
-        """Name whom :meth:`identify` finds first, stranger or not."""
-        query = self.matcher.probes([face.image])
-        steps = self._register.shortlists(query)
-        found = decision.best_candidates(query, steps, self.matcher, self.calibration(), 1)
-        if not found:
-            raise UnknownPerson(None, [], what="The person")
-        return found[0].name
+            probe = self.matcher.probes([face.image])
+            shortlists = self._people_index.shortlists(probe)
+            best = decision.best_candidates(probe, shortlists, self.matcher, self.calibration(), 1)
+            if not best:
+                raise UnknownPerson(None, [], what="The person")
+            person = best[0].name
+        names = [self._enrolled(name) for name in (person, against) if name is not None]
+        people = self._people_index.shortlist(including=names)
+        other = None if against is None else decision.enrolled_name(people, against)
+        return explain(self.matcher, people, face.image, decision.enrolled_name(people, person), other)
 
     def people(self) -> list[Person]:
         """Return everybody enrolled, by name."""
-        return self._store.people()
+        return self.store.people()
 
     def everybody(self) -> TemplateSet:
         """Return the templates of everybody who is enrolled now; of many people they take much memory."""
-        return self._register.everybody()
+        return self._people_index.everybody()
 
-    def near(self, *asked: ProbeSet, including: Sequence[str] = (), without: str | None = None) -> TemplateSet:
-        """Return those whom photos are to be compared with; see :meth:`PeopleIndex.near`."""
-        return self._register.near(*asked, including=including, without=without)
+    def shortlist(self, *probes: ProbeSet, including: Sequence[str] = (), without: str | None = None) -> TemplateSet:
+        """Return the people that probes are to be compared with; see :meth:`PeopleIndex.shortlist`."""
+        return self._people_index.shortlist(*probes, including=including, without=without)
 
-    def near_all(self, images: Array, including: Sequence[str] = ()) -> TemplateSet:
-        """Return everybody worth comparing with any of many faces, (n, h, w), and these people.
+    def shortlist_for_all(self, images: Array, including: Sequence[str] = ()) -> TemplateSet:
+        """Return one shortlist for many faces, (n, h, w), and these people.
 
-        Of a large gallery those are fewer than an answer looks at where nobody matches: of thousands of faces all of
+        Of a large gallery it has fewer people for each face than an answer may compare: for thousands of faces all of
         them would not fit into memory.
         """
-        if not self._register.is_large():
+        if not self._people_index.is_large():
             return self.everybody()
-        people = self.sample()
+        people = self.reference_people()
         for start in range(0, len(images), PROBES_PER_BLOCK):
-            asked = self.matcher.probes(images[start : start + PROBES_PER_BLOCK])
-            some = self._register.near(asked, including=including if start == 0 else (), most=STEPS[-1])
-            people = people.merged(some)
+            probes = self.matcher.probes(images[start : start + PROBES_PER_BLOCK])
+            wanted = including if start == 0 else ()
+            nearest = self._people_index.shortlist(probes, including=wanted, limit=SHORTLIST_SIZES[-1])
+            people = people.merged(nearest)
         return people
 
-    def sample(self) -> TemplateSet:
-        """Return those whom everybody is measured against; see :meth:`PeopleIndex.sample`."""
-        return self._register.sample()
+    def reference_people(self) -> TemplateSet:
+        """Return the people that scores are normalized by; see :meth:`PeopleIndex.reference_people`."""
+        return self._people_index.reference_people()
 
     def follow(self) -> int:
-        """Take on what has changed; return how many people there are to be named."""
-        return self._register.follow()
+        """Read what has changed; return how many people can be named."""
+        return self._people_index.follow()
 
-    def _called(self, name: str) -> str:
+    def _enrolled(self, name: str) -> str:
         """Return a name as it is enrolled; refuse one that nobody has."""
-        wanted = check_name(name)
-        with self._store.reading() as view:
-            if not view.ids_of([wanted]):
-                view.person(wanted)
-        return wanted
+        name = check_name(name)
+        with self.store.reading() as view:
+            if not view.ids_of([name]):
+                view.person(name)
+        return name
 
     def calibration(self) -> Calibration:
-        """Return what calibration found; what is usual where there was none."""
-        revision = self._store.revision()
-        if self._known is None or self._known[0] != revision:
-            self._known = revision, Calibration.read(self._store.facts().get("calibration"), FAR, self.place)
-        return self._known[1]
+        """Return the calibration of this gallery, or default values."""
+        revision = self.store.revision()
+        if self._calibration is None or self._calibration[0] != revision:
+            written = self.store.facts().get("calibration")
+            self._calibration = revision, Calibration.read(written, FAR, self.place)
+        return self._calibration[1]
 
     def advice(self, name: str) -> Advice:
         """Say which lights the photos of somebody lack, and which one to add."""
         return advise(name, [light or (None, None) for light in self.lights(name)])
 
     def lights(self, name: str) -> list[tuple[float, float] | None]:
-        """Azimuth and elevation of the light on each photo of somebody; None where it cannot be told."""
-        return [light_of(photo.light, self.place) for photo in self._store.photos(name)]
+        """Azimuth and elevation of the light on each photo of somebody; None where the photo does not show it."""
+        return [read_light(photo.light, self.place) for photo in self.store.photos(name)]
 
     def is_current(self) -> bool:
         """Whether the templates are still those of when it was opened; after a rebuild it must be opened again."""
-        return self._store.facts().get("parameters") == self._way.parameters
+        return self.store.facts().get("parameters") == self.config.parameters
 
     def leftover(self) -> str | None:
-        """Say in one sentence what may be left of what was forgotten, and until when; None if nothing is.
+        """Say in one sentence what may be left of forgotten people, and until when; None if nothing is.
 
         In a file, what is deleted is overwritten at once unless somebody else is reading the gallery. On PostgreSQL the
         room of deleted rows is freed and not overwritten.
         """
-        return self._store.leftover()
+        return self.store.leftover()
 
     def close(self) -> None:
         """Let go of the file, or of the server."""
-        self._store.close()
+        self.store.close()
 
     def __enter__(self) -> Self:
         return self
@@ -233,31 +235,16 @@ class GalleryReader:
         self.close()
 
     @property
-    def store(self) -> Store:
-        """What is kept."""
-        return self._store
-
-    @property
     def place(self) -> str:
         """Where the gallery is, without a password."""
-        return self._store.place
-
-    @property
-    def config(self) -> EnrollmentConfig:
-        """How photos are taken here."""
-        return self._way
-
-    @property
-    def matcher(self) -> Matcher:
-        """What makes templates and compares, under the settings of this gallery."""
-        return self._way.matcher
+        return self.store.place
 
     @property
     def preset(self) -> str | None:
         """The preset of the templates, if they have one."""
-        return lifecycle.preset_of(self._way.settings)
+        return codec.preset_of(self.config.settings)
 
     @property
     def keeps_photos(self) -> bool:
         """Whether the faces of new photos are kept."""
-        return self._way.keep
+        return self.config.keep

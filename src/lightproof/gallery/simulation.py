@@ -14,7 +14,7 @@ from lightproof.core.cluster import executor_for
 from lightproof.core.executors import Task
 from lightproof.core.progress import Progress, silent
 from lightproof.errors import BadParameter
-from lightproof.gallery.enrollment import EnrollmentConfig, Face, check_parameters, hash_of, photos_of
+from lightproof.gallery.enrollment import EnrollmentConfig, Face, check_parameters, hash_of, new_photos
 from lightproof.gallery.folders.commit import write_in_batches
 from lightproof.gallery.gallery import Gallery
 from lightproof.gallery.store import NewPhoto, Store
@@ -111,5 +111,5 @@ def _draw(batch: Batch, crowd: Crowd, config: EnrollmentConfig) -> tuple[dict[st
     people, settled = batch
     images = crowd.faces(np.array(people, np.int64))
     faces = [Face(hash_of(image.tobytes()), crowd_name(who), image) for who, image in zip(people, images, strict=True)]
-    photos = photos_of(faces, config)
+    photos = new_photos(faces, config)
     return {crowd_name(who): [replace(photo, source=None)] for who, photo in zip(people, photos, strict=True)}, settled

@@ -9,9 +9,9 @@ from typing import Final
 
 from lightproof.core.progress import Progress
 from lightproof.errors import BadGallery
-from lightproof.gallery.enrollment import EnrollmentConfig, check_parameters, join_again, light_of
+from lightproof.gallery.codec import decode
+from lightproof.gallery.enrollment import EnrollmentConfig, check_parameters, read_light, update_joined
 from lightproof.gallery.store import Change, NewPhoto, Store, View
-from lightproof.gallery.template_codec import decode
 
 FACTS: Final = ("settings", "parameters", "preset", "keep", "calibration")
 """Facts that a copy takes over."""
@@ -73,7 +73,7 @@ def _added(view: View, change: Change, config: EnrollmentConfig) -> Iterable[str
         if person.name not in enrolled and span is not None:
             change.set_span(person.name, span)
         elif added.added:
-            join_again(change, [person.name], config)
+            update_joined(change, [person.name], config)
         yield person.name
 
 
@@ -83,6 +83,6 @@ def _check(photos: Sequence[NewPhoto], span: bytes | None, config: EnrollmentCon
         if photo.parameters != config.parameters:
             raise BadGallery(place, "a template made with other parameters")
         decode(photo.template, config.matcher, place)
-        light_of(photo.light, place)
+        read_light(photo.light, place)
     if span is not None:
         decode(span, config.matcher, place)

@@ -24,8 +24,10 @@ import numpy as np
 
 from lightproof.errors import BadParameter
 from lightproof.matching.scores import Scores
-from lightproof.matching.templates import N_REFERENCE_PEOPLE, reference_sample
 from lightproof.types import Floats, Ints
+
+N_REFERENCE_PEOPLE: Final = 56
+"""People drawn at random whom scores are normalized by; a smaller gallery uses all of its people."""
 
 MIN_REFERENCES: Final = 8
 """Minimum number of other people; in a smaller gallery rendered people fill it up."""
@@ -61,6 +63,14 @@ UPPER_QUARTER_MEAN: Final = 2.3189
 """Mean of the upper quarter of a Gumbel distribution with location 0 and scale 1."""
 
 
+def reference_sample(sampling_keys: Ints | None, n_people: int) -> Ints:
+    """Indices of the reference people, in order: the :data:`N_REFERENCE_PEOPLE` with the smallest keys, or all."""
+    if n_people <= N_REFERENCE_PEOPLE:
+        return np.arange(n_people)
+    sampling_keys = np.arange(n_people) if sampling_keys is None else sampling_keys
+    return np.sort(np.argsort(sampling_keys, kind="stable")[:N_REFERENCE_PEOPLE])
+
+
 def normalized_scores(scores: Scores, cohort_share: float = COHORT_SHARE) -> Floats:
     """Lead of each person: score minus the upper quarter of others, in standard deviations, shape (n, C).
 
@@ -70,7 +80,7 @@ def normalized_scores(scores: Scores, cohort_share: float = COHORT_SHARE) -> Flo
     cohort_share : float
         Weight of the cohort among the others, 0 to 1.
     """
-    count = _quarter(scores.cohort.shape[1])
+    count = math.ceil(scores.cohort.shape[1] / 4)
     cohort = -np.partition(-scores.cohort, count - 1, axis=1)[:, :count].mean(axis=1, keepdims=True)
     others = (1 - cohort_share) * _mean_of_references(scores) + cohort_share * cohort
     return np.asarray((scores.people - others) / _cohort_deviation(scores.cohort))
@@ -89,8 +99,8 @@ def normalized_score_map(patches: Scores, scores: Scores, person: int) -> Floats
     """
     everybody = np.concatenate([patches.people, patches.cohort], axis=1)
     references = everybody[:, top_references(scores, person)]
-    cohort = patches.cohort[:, np.argsort(-scores.cohort[0], kind="stable")[: _quarter(scores.cohort.shape[1])]]
-    others = (1 - COHORT_SHARE) * references.mean(axis=1) + COHORT_SHARE * cohort.mean(axis=1)
+    top = np.argsort(-scores.cohort[0], kind="stable")[: math.ceil(scores.cohort.shape[1] / 4)]
+    others = (1 - COHORT_SHARE) * references.mean(axis=1) + COHORT_SHARE * patches.cohort[:, top].mean(axis=1)
     return np.asarray((patches.people[:, person] - others) / (len(everybody) * _cohort_deviation(scores.cohort)[0, 0]))
 
 
@@ -119,7 +129,8 @@ def _mean_of_references(scores: Scores) -> Floats:
 
 def _n_top_references(scores: Scores) -> int:
     """Size of the upper quarter of the other people in the gallery."""
-    return _quarter(max(min(scores.people.shape[1] - 1, N_REFERENCE_PEOPLE - 1), MIN_REFERENCES))
+    n_others: int = max(min(scores.people.shape[1] - 1, N_REFERENCE_PEOPLE - 1), MIN_REFERENCES)
+    return math.ceil(n_others / 4)
 
 
 def _stand_ins(scores: Scores) -> Ints:
@@ -127,10 +138,6 @@ def _stand_ins(scores: Scores) -> Ints:
     missing = max(0, MIN_REFERENCES - (scores.people.shape[1] - 1))
     ranks = ((np.arange(missing) + 0.5) / max(missing, 1) * scores.cohort.shape[1]).astype(int)
     return np.argsort(scores.cohort, axis=1, kind="stable")[:, ranks]
-
-
-def _quarter(count: int) -> int:
-    return -(-count // 4)
 
 
 def _cohort_deviation(cohort: Floats) -> Floats:

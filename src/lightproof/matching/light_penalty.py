@@ -21,8 +21,9 @@ import numpy as np
 from lightproof.core.images import Images, to_bytes
 from lightproof.imaging.detection import FACE_SIZE
 from lightproof.imaging.lighting import light_directions, toward
+from lightproof.matching.calibration import N_REFERENCE_PEOPLE, reference_sample
 from lightproof.matching.scores import Scores
-from lightproof.matching.templates import N_REFERENCE_PEOPLE, TemplateSet, reference_sample
+from lightproof.matching.templates import TemplateSet
 from lightproof.types import Floats, Ints
 
 MAX_PENALTY: Final = 5.0

@@ -19,9 +19,6 @@ from lightproof.types import Array, Floats, Ints
 
 FRONTAL_LIGHT: Final = ((0.0, 0.0),)
 
-N_REFERENCE_PEOPLE: Final = 56
-"""People drawn at random whom scores are normalized by; a smaller gallery uses all of its people."""
-
 
 @dataclass(frozen=True, eq=False)
 class Template:
@@ -83,7 +80,7 @@ class TemplateSet:
     def __len__(self) -> int:
         return len(self.templates)
 
-    @property
+    @cached_property
     def n_people(self) -> int:
         """Number of people enrolled."""
         return len(self.templates) if self.total is None else self.total
@@ -162,14 +159,6 @@ def _joined_banks(banks: Sequence[ViewBank]) -> ViewBank:
     banks = [bank for bank in banks if len(bank.blocks.places)]
     weights = np.concatenate([bank.weights for bank in banks], axis=1)
     return ViewBank(side_by_side([bank.blocks for bank in banks]), weights)
-
-
-def reference_sample(sampling_keys: Ints | None, n_people: int) -> Ints:
-    """Indices of the reference people, in order: the :data:`N_REFERENCE_PEOPLE` with the smallest keys, or all."""
-    if n_people <= N_REFERENCE_PEOPLE:
-        return np.arange(n_people)
-    sampling_keys = np.arange(n_people) if sampling_keys is None else sampling_keys
-    return np.sort(np.argsort(sampling_keys, kind="stable")[:N_REFERENCE_PEOPLE])
 
 
 def _stacked_directions(spans: Sequence[PatchSpans]) -> Array:

@@ -140,7 +140,7 @@ def _read_face(contents: bytes, where: str, cropped: bool, quick: bool = False) 
         detail = f"{where} must be of at most {limits.photo_bytes} bytes; got {len(contents)}."
         raise ServiceProblem("too_large", detail)
     portrait = read_portrait(contents, cropped=cropped, where=where, quick=quick, most_pixels=limits.photo_pixels)
-    return ProbeFace(face_of(portrait, contents, where), portrait)
+    return ProbeFace(face_of(portrait.image, contents, where), portrait)
 
 
 def _ids_of(names: list[str]) -> dict[str, int]:

@@ -14,7 +14,7 @@ from pydantic import TypeAdapter
 from starlette.responses import Response
 
 from lightproof.gallery import Answer, Calibration, Verification, advice, store
-from lightproof.gallery.enrollment import light_of
+from lightproof.gallery.enrollment import read_light
 from lightproof.imaging.detection import Portrait
 from lightproof.matching.calibration import score_of
 from lightproof.matching.explanation import Explanation
@@ -71,7 +71,7 @@ def photos(records: Sequence[store.Photo], place: str) -> list[schemas.PhotoSche
 
 
 def _lights(records: Sequence[store.Photo], place: str) -> list[tuple[float | None, float | None]]:
-    return [light_of(record.light, place) or (None, None) for record in records]
+    return [read_light(record.light, place) or (None, None) for record in records]
 
 
 def face(portrait: Portrait) -> schemas.FoundFaceSchema | None:

@@ -55,7 +55,7 @@ def alone(place, photos):
 
 @pytest.mark.parametrize("small", [100, 1000], ids=["many people", "few people"])
 def test_the_answers_are_those_of_one_machine_to_the_last_bit(place, photos, alone, address, small, monkeypatch):
-    monkeypatch.setattr(shortlist, "SMALL", small)
+    monkeypatch.setattr(shortlist, "MAX_PEOPLE_COMPARED", small)
     # Fewer than there are: otherwise everybody would be compared with.
     for room in (shortlist, distributed):
         monkeypatch.setattr(room, "MAX_CANDIDATES", 100)
@@ -71,7 +71,7 @@ def test_the_answers_are_those_of_one_machine_to_the_last_bit(place, photos, alo
 
 
 def test_a_lost_workers_part_is_read_again_by_another(place, photos, alone, address, workers, monkeypatch):
-    monkeypatch.setattr(shortlist, "SMALL", 100)
+    monkeypatch.setattr(shortlist, "MAX_PEOPLE_COMPARED", 100)
     monkeypatch.setattr("lightproof.gallery.distributed.PHOTOS_PER_BATCH", 2)
     monkeypatch.setattr("lightproof.gallery.distributed.BATCHES_PER_ROUND", 2)
     told = []
@@ -91,19 +91,19 @@ class Poison(WorkerPlugin):
     def setup(self, worker):
         from lightproof.gallery import distributed
 
-        self.taken = distributed.taken
+        self.extract_face = distributed.extract_face
 
-        def dying(contents, where, cropped):
-            if where.endswith("03.pgm"):
+        def dying(photo, cropped):
+            if photo.endswith("03.pgm"):
                 os._exit(9)
-            return self.taken(contents, where, cropped)
+            return self.extract_face(photo, cropped)
 
-        distributed.taken = dying
+        distributed.extract_face = dying
 
     def teardown(self, worker):
         from lightproof.gallery import distributed
 
-        distributed.taken = self.taken
+        distributed.extract_face = self.extract_face
 
 
 def test_a_photo_that_kills_workers_is_told_and_skipped(place, photos, alone, address, workers):
@@ -121,7 +121,7 @@ def test_a_photo_that_kills_workers_is_told_and_skipped(place, photos, alone, ad
 def test_a_gallery_that_changes_meanwhile_is_told(place, photos, address, tmp_path, monkeypatch):
     monkeypatch.setattr("lightproof.gallery.distributed.PHOTOS_PER_BATCH", 1)
     monkeypatch.setattr("lightproof.gallery.distributed.BATCHES_PER_ROUND", 1)
-    monkeypatch.setattr(shortlist, "SMALL", 100)
+    monkeypatch.setattr(shortlist, "MAX_PEOPLE_COMPARED", 100)
     with Gallery.open(place) as whole:
         whole.export(tmp_path / "copy.gallery")
     answers = identify_files(tmp_path / "copy.gallery", photos, address, cropped=True)

@@ -14,7 +14,7 @@ from lightproof.gallery.enrollment import (
     EnrollmentConfig,
     check_parameters,
     hash_of,
-    killing,
+    killed_workers,
     process_files,
     refusal_of,
 )
@@ -103,5 +103,5 @@ def _lost(batch: Batch, deaths: int, config: EnrollmentConfig, name: str) -> tup
         file = file._replace(hash=file.hash or hash_of(contents_of(file.path, file.source)[0]))
     except BadImage as mistake:
         return BatchResult({}, {}, [], [file._replace(problem=mistake.got)]), settled
-    reason = str(killing(in_one_line(file.source), deaths))
+    reason = str(killed_workers(in_one_line(file.source), deaths))
     return BatchResult({}, {}, [refusal_of(file, config, name, reason)], []), settled

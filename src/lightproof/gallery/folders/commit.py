@@ -8,14 +8,14 @@ from typing import Final, TypeVar
 
 from lightproof.core.progress import Progress, single_steps
 from lightproof.errors import DuplicatePhoto
-from lightproof.gallery.calibrate import unlearn
+from lightproof.gallery.calibrate import discard_measurements
 from lightproof.gallery.enrollment import (
     BatchResult,
     EnrollmentConfig,
     check_parameters,
-    join_again,
-    joined,
+    join_templates,
     refusal_of,
+    update_joined,
 )
 from lightproof.gallery.folders.diff import FolderDiff
 from lightproof.gallery.folders.scan import FolderReport, Refused, why_unread
@@ -161,7 +161,7 @@ class FolderWriter:
         spans = {}
         for person in (person for person in photos if counts[person] > 1):
             span = _span_of(results, person, photos[person]) if counts[person] == len(photos[person]) else None
-            spans[person] = span or joined([change.templates_of(person)], self.config, change.place)[0]
+            spans[person] = span or join_templates([change.templates_of(person)], self.config, change.place)[0]
         change.set_spans(spans)
 
 
@@ -198,9 +198,9 @@ def _span_of(results: Sequence[BatchResult], person: str, photos: Sequence[NewPh
 def _remove_photos(change: Change, hashes: Iterable[str], owners: set[str], config: EnrollmentConfig) -> None:
     """Remove photos of these people, make their joint templates anew, and forget what calibration owes to the gone."""
     gone = change.remove_photos(hashes).people
-    join_again(change, owners - set(gone), config)
+    update_joined(change, owners - set(gone), config)
     if gone:
-        unlearn(change)
+        discard_measurements(change)
 
 
 def update_sources(store: Store, diff: FolderDiff, report: FolderReport) -> None:

@@ -216,7 +216,7 @@ class FolderDiff:
             # What comes of the first file is not known yet.
             self._copies.append(file)
             return True
-        if refusal and not self._retry and refusal.parameters == self._config.looking:
+        if refusal and not self._retry and refusal.parameters == self._config.detector:
             self._refused_before[file.hash] = refusal
             self._report.refused_before.append(_refused_too(file, refusal))
             return True

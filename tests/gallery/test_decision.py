@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lightproof.gallery.results import Answer, Candidate, Verification, counted, mark
+from lightproof.gallery.decision import Answer, Candidate, Verification, counted, match_of
 from lightproof.matching.calibration import ImpostorModel
 
 USUAL = ImpostorModel.default(10)
@@ -29,7 +29,7 @@ def test_what_is_written_is_within_five_percent(number):
 
 @given(st.floats(-30, 60), st.floats(0, 5), st.integers(1, 1000))
 def test_marks_grow_with_the_lead(lead, more, among):
-    low, high = (mark(ahead, 0.5, USUAL.for_claim(among)) for ahead in (lead, lead + more))
+    low, high = (match_of(ahead, 0.5, USUAL.for_claim(among)) for ahead in (lead, lead + more))
     assert 0 <= low.score <= high.score <= 1
     assert 1 <= low.one_in <= high.one_in <= 1e6
     assert not np.signbit(low.score)
@@ -40,9 +40,9 @@ def test_marks_grow_with_the_lead(lead, more, among):
 @given(st.floats(1e-6, 0.99))
 def test_the_lead_at_a_rate_is_where_matches_begin_to_be_accepted(far):
     at = USUAL.lead_at(far)
-    assert mark(at + 1e-6, 0, USUAL).one_in * far >= 1
+    assert match_of(at + 1e-6, 0, USUAL).one_in * far >= 1
     # At one in a million all scores end.
-    assert far < 1.01e-6 or mark(at - 1e-6, 0, USUAL).one_in * far < 1
+    assert far < 1.01e-6 or match_of(at - 1e-6, 0, USUAL).one_in * far < 1
 
 
 def answer(name, one_in, candidates=1):
