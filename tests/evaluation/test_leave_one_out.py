@@ -298,7 +298,7 @@ def test_a_light_that_cannot_be_read_is_a_group_of_its_own(empty):
 
 
 def test_of_many_people_and_photos_some_are_asked_about(kept, monkeypatch):
-    monkeypatch.setattr("lightproof.evaluation.leave_one_out.MOST", 2)
+    monkeypatch.setattr("lightproof.evaluation.leave_one_out.MAX_STRANGERS", 2)
     monkeypatch.setattr("lightproof.evaluation.leave_one_out.PHOTOS_PER_PERSON", 2)
     found = evaluate_within(kept)
     drawn = [min(2, len(ALBUM[name])) for name in sorted(ALBUM, key=sampling_key)[:2]]

@@ -159,7 +159,7 @@ def test_refused_photos_are_remembered_and_tried_again_only_on_request(gallery, 
 def test_another_way_of_looking_is_worth_another_try(gallery, folder, monkeypatch):
     put(folder, "Ada/bad.png", b"no picture")
     enroll_cropped(gallery, folder)
-    monkeypatch.setattr(diff.EnrollmentConfig, "looking", "a better way")
+    monkeypatch.setattr(diff.EnrollmentConfig, "detector", "a better way")
     again = enroll_cropped(gallery, folder)
     assert (len(again.refused), again.refused_before) == (1, [])
 
