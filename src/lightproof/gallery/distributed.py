@@ -218,22 +218,18 @@ def _on_shard(do: Callable[[Any], Any]) -> Task[Any, Any]:
 
 def read_probes(photos: Sequence[str], job: SearchJob) -> list[Probe]:
     """Find the face on each photo, and make its codes."""
+    matcher, codes = job.config.matcher, None
     probes = []
     for photo in photos:
         try:
             face = extract_face(photo, job.config.cropped)
-            probes.append(Probe(face, _codes_of(face, job)))
+            if job.n_people:
+                features = matcher.probes([face.image])
+                codes = np.asarray(matcher.encoder.encode_probes(features.vectors, features.n_warps)[0])
+            probes.append(Probe(face, codes))
         except UserError as mistake:
             probes.append(Probe(None, None, str(mistake)))
     return probes
-
-
-def _codes_of(face: Face, job: SearchJob) -> Array | None:
-    if not job.n_people:
-        return None
-    matcher = job.config.matcher
-    probes = matcher.probes([face.image])
-    return np.asarray(matcher.encoder.encode_probes(probes.vectors, probes.n_warps)[0])
 
 
 def read_shard(job: SearchJob, numbers: range) -> HammingIndex:

@@ -13,16 +13,16 @@ from typing import Final
 from unicodedata import normalize
 
 from lightproof.core.executors import Executor
-from lightproof.errors import BadImage, DuplicatePhoto
-from lightproof.gallery.enrollment import BatchResult, EnrollmentConfig, PhotoFile, hash_of
-from lightproof.gallery.folders.scan import FolderReport, FolderScan, Refused, hashing, why_unread
+from lightproof.errors import DuplicatePhoto
+from lightproof.gallery.enrollment import BatchResult, EnrollmentConfig, PhotoFile
+from lightproof.gallery.folders.scan import FolderReport, FolderScan, Refused, hashed, hashing, why_unread
 from lightproof.gallery.store import NewPhoto, Photo, Refusal, Store, storable
-from lightproof.imaging.decode import contents_of, in_one_line
+from lightproof.imaging.decode import in_one_line
 
 FACES_PER_BATCH: Final = 48
 
 PHOTOS_PER_BATCH: Final = 12
-"""Fewer than faces, which need no search: no worker should have many left when the others are done."""
+"""Fewer than faces, because a face must be found first: all workers should finish at about the same time."""
 
 FILES_PER_READ: Final = 120
 
@@ -52,7 +52,7 @@ class Ownership:
     def __init__(self, enrolled: Iterable[Photo], files: Sequence[PhotoFile]) -> None:
         self.photos = {photo.hash: photo for photo in enrolled}
         self._files = files
-        self._paths = {storable(file.source): file.path for file in files}
+        self._by_source = {storable(file.source): file for file in files}
         self._hashes_of: dict[str, set[str]] = {}
         self._stays: dict[str, bool] = {}
         self._just_read: Mapping[str, str] = {}
@@ -80,8 +80,8 @@ class Ownership:
     def is_at_home(self, photo: Photo) -> bool:
         """Whether a file in a folder of the photo's own person holds it, whatever the file is called."""
         if photo.person not in self._hashes_of:
-            paths = [file.path for file in self._files if self.person_of(file.person) == photo.person]
-            self._hashes_of[photo.person] = {number for path in paths if (number := _hash_at(path))}
+            own = [file for file in self._files if self.person_of(file.person) == photo.person]
+            self._hashes_of[photo.person] = {hashed(file).hash for file in own}
         return photo.hash in self._hashes_of[photo.person]
 
     def _renamed_owner(self, folder: str, photos: Sequence[Photo], folders: set[str]) -> str | None:
@@ -93,19 +93,11 @@ class Ownership:
         return person if person not in folders or any(map(self.stays, photos)) else None
 
     def _is_in_place(self, photo: Photo) -> bool:
-        path = self._paths.get(photo.source or "")
-        if path is None:
+        file = self._by_source.get(photo.source or "")
+        if file is None:
             return False
         # A file that cannot be read now is no reason to move its photo.
-        return (self._just_read.get(path) or _hash_at(path)) in (photo.hash, None)
-
-
-def _hash_at(path: str) -> str | None:
-    """Return the hash of a file; None if it cannot be read."""
-    try:
-        return hash_of(contents_of(path, None)[0])
-    except BadImage:
-        return None
+        return (self._just_read.get(file.path) or hashed(file).hash) in (photo.hash, "")
 
 
 class FolderDiff:

@@ -155,9 +155,9 @@ def hashing(path: str) -> Task[list[PhotoFile], list[PhotoFile]]:
 
 
 def hash_files(files: Sequence[PhotoFile], path: str) -> list[PhotoFile]:
-    """Fill in the hashes of files, or why they cannot be read."""
+    """Fill in the hashes of some files of the folder at ``path``."""
     check_visible(path)
-    return [_hashed(file) for file in files]
+    return [hashed(file) for file in files]
 
 
 def check_visible(path: str) -> None:
@@ -166,7 +166,8 @@ def check_visible(path: str) -> None:
         raise DatasetMissing(Path(path), "a folder that every worker sees under this path", "none there")
 
 
-def _hashed(file: PhotoFile) -> PhotoFile:
+def hashed(file: PhotoFile) -> PhotoFile:
+    """Fill in the hash of a file, or why it cannot be read."""
     try:
         return file._replace(hash=hash_of(contents_of(file.path, file.source)[0]))
     except BadImage as mistake:

@@ -20,7 +20,6 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from functools import wraps
 from itertools import pairwise
-from types import TracebackType
 from typing import Concatenate, Final, ParamSpec, TypeVar
 
 from lightproof.core.threads import by_readers
@@ -266,9 +265,7 @@ class Store:
     def __enter__(self) -> Store:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, problem: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *problem: object) -> None:
         self.close()
 
 

@@ -63,7 +63,7 @@ class SqliteFile(Database):
         self.file = place.file.absolute()
         self._mode = "rwc"
         self._exists = self._check_file()
-        self.writable = all(os.access(it, os.W_OK) for it in [self.file, self.file.parent] if it.exists())
+        self.writable = all(os.access(path, os.W_OK) for path in [self.file, self.file.parent] if path.exists())
         # How to open a file that cannot be written depends on whether somebody writes to it at the moment.
         pool = QueuePool if self.writable else NullPool
         sizes = {"max_overflow": -1} if self.writable else {}
@@ -119,7 +119,7 @@ class SqliteFile(Database):
         """See the parent."""
         if not self._exists and not self.file.exists():
             return True
-        if not self.file.stat().st_size and not any(_beside(self.file, it).exists() for it in ("-journal", "-wal")):
+        if not self.file.stat().st_size and not any(_beside(self.file, end).exists() for end in ("-journal", "-wal")):
             return True
         with self.reading() as connection, self.errors.translate():
             return not _tables(connection)

@@ -259,11 +259,16 @@ class View:
         return bool(self._rows(select(people.c.id).order_by(people.c.id).offset(most).limit(1), (int,)))
 
     def _with_photos(self, wanted: list[Person], faces: bool) -> Iterator[StoredPerson]:
+        table = photos.c
+        kept = [table.hash, table.parameters, table.template, table.source, table.folder, table.light]
+        face = table.face if faces else null()
+        query = select(table.person, *kept, face, codes.c.code).outerjoin_from(photos, codes, codes.c.photo == table.id)
+        query = query.order_by(table.person, table.hash)
         for group in _groups(wanted):
             ids = [person.id for person in group]
             spans = dict(self._among(select(people.c.id, people.c.span), people.c.id, ids, (int, _MAYBE_BYTES)))
             by_id: dict[int, list[NewPhoto]] = {person: [] for person in ids}
-            for person, *photo in self._among(_with_templates(faces), photos.c.person, ids, _TEMPLATE):
+            for person, *photo in self._among(query, table.person, ids, _TEMPLATE):
                 by_id[person].append(NewPhoto(*photo))
             for person in group:
                 # Popped, so that memory holds no person longer than the caller does.
@@ -302,14 +307,6 @@ class View:
             if not all(map(isinstance, row, kinds)):
                 raise self._errors.damaged()
         return rows
-
-
-def _with_templates(faces: bool) -> Select[Any]:
-    table = photos.c
-    kept = [table.hash, table.parameters, table.template, table.source, table.folder, table.light]
-    face = table.face if faces else null()
-    query = select(table.person, *kept, face, codes.c.code).outerjoin_from(photos, codes, codes.c.photo == table.id)
-    return query.order_by(table.person, table.hash)
 
 
 def _groups(wanted: list[Person]) -> Iterator[list[Person]]:
