@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_array_equal
 
-from lightproof.core.fastmath import TOGETHER, UNSURE, power
+from lightproof.core.fastmath import MAX_ERROR, NUMBERS_PER_BLOCK, power
 
 
 def by_the_library(numbers, exponent):
@@ -24,14 +24,14 @@ def test_a_power_is_that_of_the_library_to_the_last_bit(number, exponent):
 
 @pytest.mark.parametrize("exponent", [0.1, 0.2])
 def test_neighbors_are_rounded_as_the_library_rounds_them(exponent):
-    ones = np.arange(40 * TOGETHER + 7, dtype=np.int32) + np.float32(0.3).view(np.int32)
+    ones = np.arange(40 * NUMBERS_PER_BLOCK + 7, dtype=np.int32) + np.float32(0.3).view(np.int32)
     numbers = ones.view(np.float32)
     assert_array_equal(power(numbers, exponent), by_the_library(numbers, exponent))
 
 
 def test_most_roundings_are_sure_without_the_library(rng):
     exact = rng.random(10_000).astype(np.float32).astype(np.float64) ** float(np.float32(0.2))
-    unsure = (exact * (1 - UNSURE)).astype(np.float32) != (exact * (1 + UNSURE)).astype(np.float32)
+    unsure = (exact * (1 - MAX_ERROR)).astype(np.float32) != (exact * (1 + MAX_ERROR)).astype(np.float32)
     assert 0 < np.mean(unsure) < 0.1
 
 

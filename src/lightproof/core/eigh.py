@@ -1,8 +1,8 @@
 """Eigenvectors of thousands of small symmetric matrices at once, by Jacobi's rotations.
 
-LAPACK is called once a matrix, and for matrices of five rows that is mostly the call. Here one number of a few dozen
-matrices is one short array, and every rotation turns all of them. Nothing else goes into the result of a matrix than
-itself: it is the same to the last bit whoever stands beside.
+LAPACK takes one call a matrix, and for matrices of five rows the call is most of the work. Here one entry of a few
+dozen matrices is one short array, and every rotation turns all of them. The result of a matrix depends on nothing but
+that matrix: it is the same to the last bit whatever matrices stand beside it.
 """
 
 from __future__ import annotations
@@ -16,17 +16,17 @@ from lightproof.core.jit import compiled, written_out
 from lightproof.types import Array, Floats
 
 SWEEPS: Final = 4
-"""Rounds over all pairs of rows; in the end each takes a number beside the diagonal to about its square."""
+"""Rounds over all pairs of rows; each of the last ones squares, about, what is left beside the diagonal."""
 
-FEW: Final = 5
-"""Rows, those of a photo and its copies, up to which so many rounds settle nearly all matrices; more take one more."""
+FEW_ROWS: Final = 5
+"""Rows up to which that many sweeps suffice for nearly all matrices; larger ones take one more."""
 
-AT_A_TIME: Final = 16
-"""Numbers that a processor works on in one go."""
+LANES: Final = 16
+"""Numbers that a processor works on at once."""
 
 
 def inner_products(samples: Floats) -> Floats:
-    """Multiply all samples with each other.
+    """Multiply each two samples of a person.
 
     Parameters
     ----------
@@ -65,7 +65,7 @@ def symmetric_eigen(matrices: Floats, r: int) -> tuple[Floats, Floats, Floats]:
     matrices : ndarray of shape (b, L, L, K)
         Matrices of trace 1, or 0. Only what is on and above the diagonal is read; all of it is changed.
     r : int
-        How many, at most L.
+        Number of eigenvalues, at most L.
 
     Returns
     -------
@@ -79,15 +79,15 @@ def symmetric_eigen(matrices: Floats, r: int) -> tuple[Floats, Floats, Floats]:
     b, L, _, K = matrices.shape
     values, vectors = np.empty((b, r, K), matrices.dtype), np.empty((b, r, L, K), matrices.dtype)
     beside = np.zeros((b, K), matrices.dtype)
-    _put_eigen(matrices, SWEEPS + (L > FEW), AT_A_TIME, values, vectors, beside)
+    _put_eigen(matrices, SWEEPS + (L > FEW_ROWS), LANES, values, vectors, beside)
     return values, vectors, beside
 
 
 @compiled
-def _put_eigen(matrices: Floats, sweeps: int, at_a_time: int, values: Floats, vectors: Floats, beside: Floats) -> None:
+def _put_eigen(matrices: Floats, sweeps: int, lanes: int, values: Floats, vectors: Floats, beside: Floats) -> None:
     b, L, _, K = matrices.shape
-    # Some matrices of zeros are turned too: then none of the others is left over, to be turned alone.
-    width = (K + at_a_time - 1) // at_a_time * at_a_time
+    # Matrices of zeros fill the last group: then none of the others is left over, to be turned alone.
+    width = (K + lanes - 1) // lanes * lanes
     entry, vector = np.zeros((L, L, width), matrices.dtype), np.empty((L, L, width), matrices.dtype)
     for person in range(b):
         for i in range(L):
@@ -102,7 +102,7 @@ def _put_eigen(matrices: Floats, sweeps: int, at_a_time: int, values: Floats, ve
 
 @compiled
 def _make_diagonal(entry: Floats, vector: Floats, sweeps: int) -> None:
-    """Turn K matrices until they are diagonal, of which only what is not below it is looked at, (L, L, K).
+    """Turn K matrices until they are diagonal, reading only what is on and above the diagonal, (L, L, K).
 
     Row i of ``vector``, (L, L, K), becomes the vector that belongs to entry i of the diagonal.
     """
@@ -131,7 +131,7 @@ def _choose_turn(first: Floats, second: Floats, between: Floats, cosine: Floats,
     tiny = cosine.dtype.type(np.finfo(cosine.dtype).tiny)
     little = cosine.dtype.type(np.finfo(cosine.dtype).eps ** 2)
     for k in range(len(cosine)):
-        # What is next to nothing is nothing: processors are slow with numbers that hardly are any.
+        # Tiny numbers count as 0: processors are slow with subnormal ones.
         twice = between[k] + between[k] if abs(between[k]) > little else nothing
         apart = second[k] - first[k]
         root = math.copysign(math.sqrt(apart * apart + twice * twice), apart)
@@ -155,8 +155,8 @@ def _turn(one: Floats, other: Floats, cosine: Floats, sine: Floats) -> None:
 def _put_largest(entry: Floats, vector: Floats, values: Floats, vectors: Floats) -> None:
     """Put the largest numbers of the diagonal, in order, and their vectors into ``values`` and ``vectors``.
 
-    Each number is counted how many come before it. That is more work than to look for the largest, but the same for all
-    matrices, so it is done for many at a time.
+    For each number we count how many are larger. That is more work than searching for the largest, but the same for
+    all matrices, so many are done at a time.
     """
     L, K = len(entry), values.shape[1]
     before = np.zeros((L, K), np.int32)

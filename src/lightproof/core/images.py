@@ -1,4 +1,4 @@
-"""Whatever arrays the caller has -> a stack of grey floats of one size."""
+"""Any arrays of the caller -> a stack of grey floats of one size."""
 
 from __future__ import annotations
 
@@ -26,6 +26,7 @@ ROUNDING: Final = 1e-6
 """How far resizing may carry a pixel out of [0, 1]."""
 
 _LEGAL_DTYPES = "uint8, uint16 or float with white = 1"
+_LEGAL_IMAGE = "a grey image of shape (h, w)"
 _LEGAL_SHAPE = "a stack of grey images of shape (n, h, w) or a list of grey images of shape (h, w)"
 
 
@@ -35,7 +36,7 @@ def check_images(X: Any, cell: int = 2, unit: bool = False) -> Images:
     Parameters
     ----------
     X : Any
-        What the caller gave.
+        The images, as the caller passed them.
     cell : int
         Side of a patch; an image must hold one.
     unit : bool
@@ -63,16 +64,16 @@ def check_images(X: Any, cell: int = 2, unit: bool = False) -> Images:
 
 
 def stacked(images: Images) -> Images:
-    """Make one array of images of one size and kind; whoever looks at them more than once copies them only here."""
+    """Make one array of images of one size and dtype, so that later steps need no copies; return others as they are."""
     if isinstance(images, np.ndarray) or len({(image.shape, image.dtype) for image in images}) != 1:
         return images
     return np.stack(list(images))
 
 
 def refuse_blank(images: Images) -> None:
-    """Refuse an image that is one even grey: it is at distance 0 from everybody."""
+    """Refuse an image of one even grey: its distance to everybody is 0."""
     for i, image in enumerate(images):
-        # Two pixels that differ are mostly found at once.
+        # Most often these two pixels differ, and the others need not be read.
         if image[0, 0] == image[image.shape[0] // 2, image.shape[1] // 2] and image.min() == image.max():
             raise BadImage(f"X[{i}]", "a picture of something", f"one even grey, every pixel {image.flat[0]}")
 
@@ -114,7 +115,7 @@ def bring_to_size(images: Images, size: tuple[int, int] | None, dtype: Any, smoo
 
 
 def to_bytes(images: Images, size: tuple[int, int]) -> Array:
-    """Bring images to one size, in whole numbers from 0 to 255, shape (n, *size); a stack that is so stays itself."""
+    """Bring images to one size, as uint8, shape (n, *size); a stack that has both already is returned itself."""
     if isinstance(images, np.ndarray) and images.dtype == np.uint8 and images.shape[1:] == size:
         return images
     if all(image.dtype == np.uint8 and image.shape == size for image in images):
@@ -125,11 +126,11 @@ def to_bytes(images: Images, size: tuple[int, int]) -> Array:
 
 def _as_array(image: Any, where: str) -> Array:
     if isinstance(image, np.ma.MaskedArray):
-        raise BadImage(where, "a grey image of shape (h, w)", "a masked array; fill it first")
+        raise BadImage(where, _LEGAL_IMAGE, "a masked array; fill it first")
     try:
         return np.asarray(image)
     except ValueError:
-        raise BadImage(where, "a grey image of shape (h, w)", f"a ragged {type(image).__name__}") from None
+        raise BadImage(where, _LEGAL_IMAGE, f"a ragged {type(image).__name__}") from None
 
 
 def _check_stack(X: Array) -> None:
@@ -153,11 +154,9 @@ def _check_one(image: Array, where: str, cell: int) -> None:
         hint = "; 0..255 is .astype('uint8')" if image.dtype.kind in "iu" else ""
         raise BadImage(f"Pixels of {where}", _LEGAL_DTYPES, f"{_kind_of(image)}{hint}")
     if image.ndim == 3 and image.shape[2] in (3, 4):
-        raise BadImage(
-            where, "a grey image of shape (h, w)", f"colour of shape {image.shape}; convert it to grey first"
-        )
+        raise BadImage(where, _LEGAL_IMAGE, f"colour of shape {image.shape}; convert it to grey first")
     if image.ndim != 2:
-        raise BadImage(where, "a grey image of shape (h, w)", f"an array of shape {image.shape}")
+        raise BadImage(where, _LEGAL_IMAGE, f"an array of shape {image.shape}")
     if min(image.shape) < max(cell, 2):  # a single row has no differences
         why = f" for cell={cell}" if cell > 2 else ""
         raise BadImage(where, f"at least {max(cell, 2)} x {max(cell, 2)} pixels{why}", _by(image.shape))
@@ -170,7 +169,7 @@ def _kind_of(image: Array) -> str:
 
 
 def _suspects(X: Array, unit: bool) -> Sequence[int]:
-    """Tell where to look closer: at no image, or at the first whose pixels cannot be used."""
+    """Return the first image whose pixels may be illegal, or none."""
     if X.dtype.kind != "f":
         return ()
     low, high = (-ROUNDING, 1 + ROUNDING) if unit else (-BRIGHTEST, BRIGHTEST)
@@ -181,9 +180,9 @@ def _suspects(X: Array, unit: bool) -> Sequence[int]:
 def _check_pixels(image: Array, where: str, unit: bool) -> None:
     if image.dtype.kind != "f":
         return
-    strange = np.argwhere(~np.isfinite(image))
-    if len(strange):
-        row, column = (int(i) for i in strange[0])
+    not_finite = np.argwhere(~np.isfinite(image))
+    if len(not_finite):
+        row, column = (int(i) for i in not_finite[0])
         raise BadImage(f"Pixels of {where}", "finite numbers", f"{image[row, column]} at row {row}, column {column}")
     low, high = float(image.min()), float(image.max())
     if unit and (low < -ROUNDING or high > 1 + ROUNDING):

@@ -1,9 +1,9 @@
 """Plain loops over numbers that run as machine code.
 
-NumPy is fast where one call does much. Where thousands of small things are done to the same few numbers, most of the
-time goes into carrying these to and fro between its calls. Such loops are written out, where they belong, and compiled
-by Numba when they are first called, for the types they are called with. The machine code is kept for the next time
-beside Python's own, or in the user's cache, if one of them can be written to.
+NumPy is fast if one call does much. If thousands of small steps work on the same few numbers, most of the time goes
+into moving them to and fro between calls. Such loops are written out, where they belong; Numba compiles them at their
+first call, for the types they are called with, and keeps the machine code beside Python's own, or in the user's cache,
+if one of them is writable.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ class Compiled(Generic[P, R]):
         try:
             result: R = self.machine_code(*arguments, **keywords)
         except Exception:
-            # The disk is full, or what was kept there is spoiled, which shows in almost any way. A loop itself raises
+            # The disk is full, or the kept code is spoiled, which may raise almost anything. A loop itself raises
             # nothing once it runs.
             self.machine_code = self._compiled(keep=False)
             result = self.machine_code(*arguments, **keywords)
@@ -42,7 +42,7 @@ class Compiled(Generic[P, R]):
 
     @cached_property
     def machine_code(self) -> Callable[..., Any]:
-        """What Numba makes of it. Numba itself takes longer to load than many a command: not before it is needed."""
+        """What Numba makes of it. Loading Numba takes longer than many a command: only when it is needed."""
         try:
             return self._compiled(keep=True)
         except RuntimeError:  # there is no place to keep it
@@ -58,9 +58,9 @@ class Compiled(Generic[P, R]):
 
     def _with_others(self, keep: bool) -> Callable[..., Any]:
         """Return the function with the machine code of others where it calls them."""
-        known = self._loop.__globals__
-        others = {name: known[name] for name in self._loop.__code__.co_names if isinstance(known.get(name), Compiled)}
-        inner = known | {name: other.machine_code if keep else other._compiled(keep) for name, other in others.items()}
+        names = self._loop.__globals__
+        others = {name: names[name] for name in self._loop.__code__.co_names if isinstance(names.get(name), Compiled)}
+        inner = names | {name: other.machine_code if keep else other._compiled(keep) for name, other in others.items()}
         return update_wrapper(FunctionType(self._loop.__code__, inner, self._loop.__name__), self._loop)
 
 

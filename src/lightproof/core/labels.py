@@ -1,4 +1,4 @@
-"""Names of people, of any type."""
+"""Labels of people, of any type: checked, sorted, sampled."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def check_labels(y: Any, n_images: int) -> list[Hashable]:
 
 
 def check_label(label: Any, where: str = "`label`") -> Hashable:
-    """Refuse a label that cannot be found again; return it as a plain Python value."""
+    """Refuse a label that is not hashable or not equal to itself; return it as a plain Python value."""
     plain = label.item() if isinstance(label, np.generic) else label
     if not isinstance(plain, Hashable):
         raise BadLabels(where, "hashable, such as a str or an int", f"a {type(plain).__name__}")
@@ -37,7 +37,7 @@ def check_label(label: Any, where: str = "`label`") -> Hashable:
 
 
 def sort_labels(labels: Iterable[Hashable]) -> list[Hashable]:
-    """Put distinct labels in order; those that have none stay in the order they came."""
+    """Sort distinct labels; those that cannot be sorted stay in the order they came."""
     distinct: list[Any] = list(dict.fromkeys(labels))
     try:
         return sorted(distinct)
@@ -46,7 +46,7 @@ def sort_labels(labels: Iterable[Hashable]) -> list[Hashable]:
 
 
 def sampling_key(label: Hashable) -> int:
-    """Draw a number below 2 ** 63 for a label, always the same one: chance, without anything to remember."""
+    """Hash a label to a number below 2 ** 63: a random order of labels that is always the same."""
     return int.from_bytes(blake2b(str(label).encode("utf-8", "backslashreplace"), digest_size=8).digest()) >> 1
 
 
@@ -65,7 +65,7 @@ def label_array(labels: list[Hashable]) -> Array:
 
 @contextmanager
 def one_photo_each() -> Iterator[None]:
-    """Silence scikit-learn's guess that nearly as many labels as samples may be a regression: here it is the rule."""
+    """Silence scikit-learn's warning that nearly as many labels as samples may be a regression: here that is normal."""
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", "The number of unique classes is greater than 50%")
         yield
@@ -79,7 +79,7 @@ def training_part(labels: Sequence[Hashable], seed: int, single: str = "refused"
     labels : sequence of length n
     seed : int
     single : {"refused", "trains"}
-        What becomes of the only photo of somebody.
+        What to do with the only photo of a person.
     """
     people = list(dict.fromkeys(labels))
     if len(people) < 2:

@@ -26,9 +26,9 @@ class Resampling:
     ----------
     matrix : ndarray of shape (new, old)
     first : ndarray of shape (new,)
-        From which pixel on each new one is made.
+        First pixel that each new one is made of.
     weights : ndarray of shape (new, count)
-        What that pixel and the next ones count.
+        Weights of that pixel and of the next ones.
     """
 
     matrix: Floats
@@ -37,7 +37,7 @@ class Resampling:
 
     @classmethod
     def of(cls, matrix: Floats, dtype: Any) -> Self:
-        """Make it of its matrix, to be worked with in a dtype."""
+        """Make it of its matrix; it computes in ``dtype``."""
         old, counts = matrix.shape[1], matrix != 0
         first, last = counts.argmax(axis=1), old - 1 - counts[:, ::-1].argmax(axis=1)
         most = int((last - first).max()) + 1
@@ -66,7 +66,7 @@ def blurring(side: int, sigma: float, radius: int, dtype: np.dtype[Any]) -> Resa
     sigma : float
         Standard deviation of the Gaussian in pixels.
     radius : int
-        Pixels to each side that count.
+        Pixels that count on each side.
     dtype : dtype
     """
     return Resampling.of(_blurred(np.arange(side), side, gaussian(sigma, radius), _repeated), dtype)
@@ -102,12 +102,12 @@ def gaussian(sigma: float, radius: int) -> Floats:
 
 
 def reach_of(sigma: float) -> int:
-    """Return how many pixels to each side count where nobody says otherwise."""
+    """Return the default radius of a Gaussian: the pixels that count on each side."""
     return int(4 * sigma + 0.5)
 
 
 def _blurred(pixels: Ints, side: int, weights: Floats, border: Callable[[Ints, int], Ints]) -> Floats:
-    """Tell what some of ``side`` pixels are made of when they are blurred, shape (n, side).
+    """Return the weights that make some of ``side`` pixels when they are blurred, shape (n, side).
 
     Parameters
     ----------
@@ -115,7 +115,7 @@ def _blurred(pixels: Ints, side: int, weights: Floats, border: Callable[[Ints, i
     side : int
     weights : ndarray of shape (2 radius + 1,)
     border : callable
-        Tells which pixels stand at places that may lie beyond the first or the last.
+        Takes places that may lie beyond the first or the last pixel to pixels.
     """
     out, rows = np.zeros((len(pixels), side)), np.arange(len(pixels))
     for step, weight in enumerate(weights, start=-(len(weights) // 2)):

@@ -148,23 +148,18 @@ def brightness(face: Array) -> float:
 
 
 def _directions(faces: Array) -> Floats:
-    """Azimuth and elevation in degrees of the light of faces (n, h, w), none of them black, (n, 2)."""
+    """Average the directions, in degrees, of the renderings most similar to faces (n, h, w), none of them black."""
     directions = np.full((len(faces), 2), np.nan)
     light = _light_of(faces)
     readable = light.std(axis=(1, 2)) >= MIN_CONTRAST
-    directions[readable] = _mean_directions(_halves(light[readable]))
-    return directions
-
-
-def _mean_directions(faces: _Halves) -> Floats:
-    """Average the directions of the most similar renderings of each face, (n, 2)."""
-    distances = _squared_distances(faces, _bank())
+    distances = _squared_distances(_halves(light[readable]), _bank())
     nearest = distances.min(axis=1, keepdims=True)
     weights = np.subtract(nearest, distances, out=distances)
     weights /= REACH * nearest
     x, y, z = (np.exp(weights, out=weights) @ _bank().lights).T
-    directions = np.degrees(np.stack([np.arctan2(x, z), np.arctan2(y, np.hypot(x, z))], axis=1))
-    return np.where(nearest > MAX_DISTANCE, np.nan, directions)
+    angles = np.degrees(np.stack([np.arctan2(x, z), np.arctan2(y, np.hypot(x, z))], axis=1))
+    directions[readable] = np.where(nearest > MAX_DISTANCE, np.nan, angles)
+    return directions
 
 
 def _squared_distances(faces: _Halves, bank: _Bank) -> Floats:
