@@ -1,4 +1,4 @@
-"""How good answers are, how sure a figure is, and whether two methods differ; arrays in, figures out."""
+"""Rates of errors, their intervals, and whether two methods differ; arrays in, figures out."""
 
 from lightproof.metrics.intervals import (
     Interval,

@@ -1,4 +1,4 @@
-"""How sure a figure is."""
+"""Confidence intervals of rates."""
 
 from __future__ import annotations
 
@@ -14,19 +14,19 @@ from lightproof.metrics.rates import checked_scores, crossing
 from lightproof.types import Array, Floats, Ints
 
 RESAMPLES: Final = 1000
-"""How often people are drawn again for an interval."""
+"""Resamples of people for an interval."""
 
-STEPS: Final = 1000
-"""Thresholds at which the interval of an equal error rate is worked out."""
+N_THRESHOLDS: Final = 1000
+"""Thresholds at which the interval of an equal error rate is computed."""
 
-_BLOCK: Final = 100
-"""Resamples at a time: memory stays bounded."""
+_RESAMPLES_PER_BLOCK: Final = 100
+"""Memory stays bounded."""
 
 Interval = tuple[float, float]
-"""Lower and upper end; both NaN where nothing can be said."""
+"""Lower and upper end; both NaN if nothing can be said."""
 
 
-def wilson_interval(right: float, n: int, level: float = 0.95) -> tuple[float, float]:
+def wilson_interval(right: float, n: int, level: float = 0.95) -> Interval:
     """Wilson's score interval of a share.
 
     Parameters
@@ -35,11 +35,6 @@ def wilson_interval(right: float, n: int, level: float = 0.95) -> tuple[float, f
         How many of ``n`` were right; a mean over galleries need not be whole.
     n : int
     level : float
-
-    Returns
-    -------
-    (float, float)
-        Lower and upper end, in [0, 1].
 
     Examples
     --------
@@ -62,30 +57,25 @@ def bootstrap_by_person(
     Parameters
     ----------
     statistic : callable
-        Takes positions of photos, some of them several times, and returns the figure; NaN where there is none.
+        Takes positions of photos, some of them several times, and returns the figure; NaN if there is none.
     people : ndarray of shape (n_photos,)
-        Who is on each photo.
+        The person on each photo. With fewer than two people the interval is NaN: one says nothing about others.
     n : int
-        How often people are drawn.
+        Resamples.
     seed : int
     level : float
-
-    Returns
-    -------
-    (float, float)
-        Both NaN with fewer than two people: one says nothing about others.
     """
-    times, place = _drawn(people, n, seed)
-    photos = np.split(np.argsort(place, kind="stable"), np.cumsum(np.bincount(place))[:-1])
+    times, person = _drawn(people, n, seed)
+    photos = np.split(np.argsort(person, kind="stable"), np.cumsum(np.bincount(person))[:-1])
     drawn = (np.concatenate([photos[i] for i in np.repeat(np.arange(len(photos)), row.astype(int))]) for row in times)
     return _percentiles(times, np.array([statistic(positions) for positions in drawn]), level)
 
 
 def share_by_person(right: Array, people: Array, n: int = RESAMPLES, seed: int = 0, level: float = 0.95) -> Interval:
-    """Interval of a mean as :func:`bootstrap_by_person` has it, at once.
+    """Interval of a mean as :func:`bootstrap_by_person` has it, computed at once.
 
-    Where everybody has the same share the bootstrap sees no spread and would be sure of it; then it is Wilson's
-    interval, with each person counted once.
+    If everybody has the same share, the bootstrap would see no spread; then it is Wilson's interval, with each person
+    counted once.
 
     Parameters
     ----------
@@ -95,12 +85,12 @@ def share_by_person(right: Array, people: Array, n: int = RESAMPLES, seed: int =
     n, seed, level
         As in :func:`bootstrap_by_person`.
     """
-    times, place = _drawn(people, n, seed)
-    photos = np.bincount(place)
-    each = np.bincount(place, weights=np.asarray(right, float)) / photos
-    if len(photos) > 1 and np.ptp(each) < 1e-12:
-        return wilson_interval(float(each.sum()), len(each), level)
-    return _percentiles(times, (times @ (each * photos)) / (times @ photos), level)
+    times, person = _drawn(people, n, seed)
+    photos = np.bincount(person)
+    shares = np.bincount(person, weights=np.asarray(right, float)) / photos
+    if len(photos) > 1 and np.ptp(shares) < 1e-12:
+        return wilson_interval(float(shares.sum()), len(shares), level)
+    return _percentiles(times, (times @ (shares * photos)) / (times @ photos), level)
 
 
 def equal_error_by_person(
@@ -112,28 +102,28 @@ def equal_error_by_person(
     seed: int = 0,
     level: float = 0.95,
 ) -> Interval:
-    """Interval of the equal error rate as :func:`bootstrap_by_person` has it, at once and on a thousand thresholds.
+    """Interval of the equal error rate as :func:`bootstrap_by_person` has it, computed at once on some thresholds.
 
-    Where no resample has an error, it is Wilson's interval of none, with each person counted once.
+    If no resample has an error, it is Wilson's interval of none, with each person counted once.
 
     Parameters
     ----------
     genuine, impostor : ndarray of shape (g,) and (i,)
     genuine_people, impostor_people : ndarray of shape (g,) and (i,)
-        Whom each pair belongs to: the person on the photo asked about.
+        The person on the probe of each pair.
     n, seed, level
         As in :func:`bootstrap_by_person`.
     """
     same = checked_scores("equal_error_by_person", "genuine", genuine)
     other = checked_scores("equal_error_by_person", "impostor", impostor)
-    times, place = _drawn(np.concatenate([np.ravel(genuine_people), np.ravel(impostor_people)]), n, seed)
-    thresholds = np.unique(np.quantile(np.concatenate([same, other]), np.linspace(0, 1, STEPS), method="lower"))
-    refused = _below(same, place[: len(same)], thresholds, times.shape[1])
-    spared = _below(other, place[len(same) :], thresholds, times.shape[1])
+    times, person = _drawn(np.concatenate([np.ravel(genuine_people), np.ravel(impostor_people)]), n, seed)
+    thresholds = np.unique(np.quantile(np.concatenate([same, other]), np.linspace(0, 1, N_THRESHOLDS), method="lower"))
+    refused = _refused(same, person[: len(same)], thresholds, times.shape[1])
+    spared = _refused(other, person[len(same) :], thresholds, times.shape[1])
     rates = []
-    for start in range(0, n, _BLOCK):
-        some = times[start : start + _BLOCK]
-        low, high = some @ refused, some @ spared
+    for start in range(0, n, _RESAMPLES_PER_BLOCK):
+        block = times[start : start + _RESAMPLES_PER_BLOCK]
+        low, high = block @ refused, block @ spared
         with np.errstate(invalid="ignore"):  # nobody with such a pair was drawn: NaN
             rates.append(crossing(1 - high[:, :-1] / high[:, -1:], low[:, :-1] / low[:, -1:]))
     errors = np.concatenate(rates)
@@ -142,27 +132,27 @@ def equal_error_by_person(
     return _percentiles(times, errors, level)
 
 
-def _below(scores: Floats, place: Ints, thresholds: Floats, n_people: int) -> Floats:
-    """How many scores of each person do not exceed each threshold, -inf first, all last: (people, t + 2)."""
+def _refused(scores: Floats, person: Ints, thresholds: Floats, n_people: int) -> Floats:
+    """Count the scores of each person that do not exceed each threshold, -inf first, all last: (people, t + 2)."""
     steps = len(thresholds) + 2
     step = 1 + np.searchsorted(thresholds, scores, side="left")
-    counts = np.bincount(place * steps + step, minlength=n_people * steps).reshape(n_people, steps)
+    counts = np.bincount(person * steps + step, minlength=n_people * steps).reshape(n_people, steps)
     return np.asarray(counts.cumsum(axis=1), dtype=np.float64)
 
 
 def _drawn(people: Array, n: int, seed: int) -> tuple[Floats, Ints]:
-    """How often each person is drawn in each resample, (n, people), and whose each photo is."""
+    """Draw people: how often each is in each resample, (n, people), and the number of the person on each photo."""
     if not np.size(people):
         raise BadParameter("the interval", "people", "one or more", "none")
-    names, place = np.unique(people, return_inverse=True)
+    names, person = np.unique(people, return_inverse=True)
     count = len(names)
     times = np.random.default_rng(seed).multinomial(count, np.full(count, 1 / count), size=n)
-    return times.astype(np.float64), np.asarray(place, dtype=np.intp).ravel()
+    return times.astype(np.float64), np.asarray(person, dtype=np.intp).ravel()
 
 
 def _percentiles(times: Floats, values: Floats, level: float) -> Interval:
-    there = values[~np.isnan(values)]
-    if times.shape[1] < 2 or not len(there):
+    valid = values[~np.isnan(values)]
+    if times.shape[1] < 2 or not len(valid):
         return math.nan, math.nan
-    low, high = np.quantile(there, [(1 - level) / 2, (1 + level) / 2])
+    low, high = np.quantile(valid, [(1 - level) / 2, (1 + level) / 2])
     return float(low), float(high)

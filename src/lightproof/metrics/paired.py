@@ -1,4 +1,4 @@
-"""Whether two methods differ."""
+"""Tests of whether two methods differ."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ class Paired(NamedTuple):
     first_only, second_only : int
         Photos on which only one of them was right; with several galleries, right in more of them.
     p : float
-        Chance of a split at least as uneven if neither were better.
+        Probability of a split at least as uneven if neither were better.
     """
 
     first_only: int
@@ -34,10 +34,6 @@ def mcnemar(first: Array, second: Array) -> Paired:
         Whether each photo was named correctly. With several galleries each photo counts once, for the method that
         was right in more of them: its answers are not independent.
 
-    Returns
-    -------
-    Paired
-
     Examples
     --------
     >>> import numpy as np
@@ -48,32 +44,27 @@ def mcnemar(first: Array, second: Array) -> Paired:
 
 
 def compare_by_person(first: Array, second: Array, people: Array) -> Paired:
-    """Test two methods with each person counted once: photos of one person rise and fall together.
+    """Test two methods with each person counted once, not each photo: photos of one person are alike.
 
     Parameters
     ----------
     first, second : ndarray of shape (n,) or (galleries, n)
         Whether each photo was named correctly.
     people : ndarray of shape (n,)
-        Who is on each photo.
-
-    Returns
-    -------
-    Paired
-        People, not photos, for whom one method was right more often.
+        The person on each photo.
     """
-    _, place = np.unique(people, return_inverse=True)
-    return _sign_test(np.bincount(place, weights=_lead(first, second)))
+    _, person = np.unique(people, return_inverse=True)
+    return _sign_test(np.bincount(person, weights=_lead(first, second)))
 
 
 def _lead(first: Array, second: Array) -> Array:
-    """In how many more galleries the first was right, by photo."""
+    """Count by photo in how many more galleries the first method was right."""
     ahead: Array = np.atleast_2d(first).sum(axis=0, dtype=int) - np.atleast_2d(second).sum(axis=0, dtype=int)
     return ahead
 
 
 def _sign_test(lead: Array) -> Paired:
-    from scipy.stats import binomtest  # takes longer to load than all the rest: only who compares methods waits
+    from scipy.stats import binomtest  # slow to load, and only comparisons need it
 
     ahead, behind = int((lead > 0).sum()), int((lead < 0).sum())
     p = float(binomtest(ahead, ahead + behind).pvalue) if ahead + behind else 1.0

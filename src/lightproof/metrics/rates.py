@@ -1,7 +1,10 @@
-"""How good answers are.
+"""Rates of identification (1:N) and verification (1:1), and their curves.
 
-Higher scores are more alike, everywhere, and a score is accepted when it is strictly above the threshold. So scores
-that are tied are accepted or refused together, and a threshold that is a stranger's own score refuses that stranger.
+A higher score means more alike, and a score is accepted when it is strictly above the threshold. So tied scores are
+accepted or refused together, and a threshold that is a stranger's own score refuses that stranger.
+
+In 1:N search among strangers ``far`` is the FPIR of ISO/IEC 19795-1, the false-positive identification rate, and
+``found`` the TPIR at rank 1, the true-positive identification rate.
 """
 
 from __future__ import annotations
@@ -21,13 +24,9 @@ def cmc(ranks: Array, n_people: int | None = None) -> Floats:
     Parameters
     ----------
     ranks : ndarray of shape (n,)
-        Place of the right person, 1 for the best match; infinite where the person is not there at all.
+        Rank of the right person, 1 for the best match; infinite for a person who is not enrolled.
     n_people : int, optional
         Length of the answer; the largest finite rank if not given.
-
-    Returns
-    -------
-    ndarray of shape (n_people,)
 
     Examples
     --------
@@ -37,14 +36,14 @@ def cmc(ranks: Array, n_people: int | None = None) -> Floats:
     ranks = np.asarray(ranks, dtype=np.float64)
     if not len(ranks) or not ranks.min() >= 1:
         raise BadParameter("cmc", "ranks", "one or more ranks from 1 on", ranks.min() if len(ranks) else "none")
-    there = ranks[np.isfinite(ranks)]
-    length = int(there.max(initial=1)) if n_people is None else n_people
-    counts = np.bincount(np.minimum(there, length + 1).astype(int), minlength=length + 2)[1 : length + 1]
+    finite = ranks[np.isfinite(ranks)]
+    length = int(finite.max(initial=1)) if n_people is None else n_people
+    counts = np.bincount(np.minimum(finite, length + 1).astype(int), minlength=length + 2)[1 : length + 1]
     return np.asarray(np.cumsum(counts) / len(ranks))
 
 
 def rank_of(scores: Floats, truth: Ints) -> Ints:
-    """Place of the right person among all, 1 for the best; whoever is tied with them stands before them.
+    """Rank of the right person among all, 1 for the best; people tied with the right one rank before.
 
     Parameters
     ----------
@@ -82,10 +81,6 @@ def roc(genuine: Floats, impostor: Floats) -> Roc:
     genuine, impostor : ndarray of any shape
         Scores of pairs of photos of the same person, and of different people.
 
-    Returns
-    -------
-    Roc
-
     Examples
     --------
     >>> found = roc(np.array([1.0, 3.0]), np.array([0.0, 1.0]))
@@ -97,10 +92,9 @@ def roc(genuine: Floats, impostor: Floats) -> Roc:
 
 
 def equal_error_rate(genuine: Floats, impostor: Floats) -> float:
-    """Error where as many impostors are accepted as genuine ones refused.
+    """Error at which the share of impostors accepted is that of genuine pairs refused.
 
-    Between two neighboring thresholds the curve is taken as straight, so the answer depends on the order of the scores
-    alone.
+    The curve is straight between neighboring thresholds, so the answer depends on the order of the scores alone.
 
     Examples
     --------
@@ -112,14 +106,14 @@ def equal_error_rate(genuine: Floats, impostor: Floats) -> float:
 
 
 class OpenSet(NamedTuple):
-    """Found among strangers.
+    """Rates of a search among strangers at a threshold.
 
     Attributes
     ----------
     found : float
-        Share of the enrolled people's photos that are accepted and rightly named.
+        Share of the enrolled people's photos that are accepted and rightly named, the TPIR.
     far : float
-        Share of the strangers that are accepted.
+        Share of the strangers that are accepted, the FPIR.
     threshold : float
     """
 
@@ -129,10 +123,9 @@ class OpenSet(NamedTuple):
 
 
 def open_set(best: Floats, right: Array, stranger_best: Floats, far: float) -> OpenSet:
-    """Share found and named at the lowest threshold that accepts at most so many strangers.
+    """Rates at the lowest threshold that accepts at most the share ``far`` of the strangers.
 
-    With ties among the strangers fewer than the wanted share may be accepted, never more. With n strangers a rate under
-    1 / n is met by accepting none of them.
+    With ties among the strangers it may accept fewer, never more. With n strangers a rate under 1 / n accepts none.
 
     Parameters
     ----------
@@ -160,7 +153,7 @@ def open_set(best: Floats, right: Array, stranger_best: Floats, far: float) -> O
 
 
 def open_set_at(best: Floats, right: Array, stranger_best: Floats, threshold: float) -> OpenSet:
-    """Share found and named, and share of strangers accepted, at a threshold; arguments as in :func:`open_set`."""
+    """Rates at a given threshold; arguments as in :func:`open_set`."""
     best = checked_scores("open_set_at", "best", best)
     strangers = checked_scores("open_set_at", "stranger_best", stranger_best)
     found = np.mean((best > threshold) & np.asarray(right, bool).ravel())
@@ -171,12 +164,12 @@ def open_set_curve(best: Floats, right: Array, stranger_best: Floats) -> Roc:
     """Return :func:`open_set` at every threshold: ``far`` of strangers, ``frr`` the share not found or not named."""
     best = checked_scores("open_set_curve", "best", best)
     strangers = checked_scores("open_set_curve", "stranger_best", stranger_best)
-    # Who is taken for somebody else is not found at any threshold.
+    # A photo taken for somebody else is not found at any threshold.
     return _curve(np.where(np.asarray(right, bool).ravel(), best, -np.inf), strangers)
 
 
 def checked_scores(owner: str, name: str, scores: Array) -> Floats:
-    """Scores in one row, as many as there are, none missing."""
+    """Flatten scores, and refuse none at all or some that are not finite."""
     flat = np.asarray(scores, dtype=np.float64).ravel()
     bad = int((~np.isfinite(flat)).sum())
     if bad or not len(flat):
@@ -186,7 +179,7 @@ def checked_scores(owner: str, name: str, scores: Array) -> Floats:
 
 
 def crossing(far: Floats, frr: Floats) -> Floats:
-    """Where falling and rising rates meet, (n, t) -> (n,); both straight between neighbors."""
+    """Where falling and rising rates meet, (n, t) -> (n,); both are straight between neighbors."""
     over = frr >= far
     after = np.where(over.any(axis=1), over.argmax(axis=1), far.shape[1] - 1)
     before = np.maximum(after - 1, 0)
