@@ -62,22 +62,22 @@ EXTRAS: Final = {
 }
 """Extras for users, by name; ``photos`` needs a package with the weights of the networks besides."""
 
-FARTHEST_OFF: Final = 0.1
-"""Eyes of the self test that are off by a larger share of their distance are not found."""
+MAX_EYE_ERROR: Final = 0.1
+"""The self test fails if the eyes are off by a larger share of their distance."""
 
 
 @dataclass(frozen=True)
 class Finding:
-    """One thing that was looked at.
+    """The state of one thing.
 
     Attributes
     ----------
     what : str
     state : {"ok", "missing", "broken"}
-        Missing things are optional; broken ones are there and do not work.
+        Missing things are optional; broken things are there and do not work.
     says : str
     mend : str
-        What helps; empty where nothing is wrong.
+        What helps; empty if nothing is wrong.
     """
 
     what: str
@@ -109,10 +109,10 @@ def _show(findings: list[Finding]) -> None:
 def _findings() -> Iterator[Finding]:
     yield Finding("Python", "ok", f"{platform.python_version()} on {platform.system()} {platform.machine()}")
     yield Finding("lightproof", "ok", metadata.version("lightproof"))
-    for wanted in _requirements():
-        # What an extra asks for has a marker that says so.
-        if wanted.marker is None or wanted.marker.evaluate({"extra": ""}):
-            yield _package(wanted.name, wanted.specifier)
+    for requirement in _requirements():
+        # The requirements of an extra have a marker that says so.
+        if requirement.marker is None or requirement.marker.evaluate({"extra": ""}):
+            yield _package(requirement.name, requirement.specifier)
     for extra in EXTRAS:
         yield _extra(extra)
     yield from _detector()
@@ -127,11 +127,10 @@ def _requirements() -> list[Requirement]:
 
 def _package(package: str, legal: SpecifierSet) -> Finding:
     version = _version(package)
-    if version is None:
-        return Finding(package, "broken", "not installed", f"pip install '{package}{legal}'")
-    if not legal.contains(version, prereleases=True):
-        return Finding(package, "broken", f"{version}, must be {legal}", f"pip install '{package}{legal}'")
-    return Finding(package, "ok", version)
+    if version is not None and legal.contains(version, prereleases=True):
+        return Finding(package, "ok", version)
+    says = "not installed" if version is None else f"{version}, must be {legal}"
+    return Finding(package, "broken", says, f"pip install '{package}{legal}'")
 
 
 def _extra(extra: str) -> Finding:
@@ -157,10 +156,10 @@ def _carrier() -> Finding:
     """Find the package that brings the weights; any of several will do."""
     from lightproof.imaging.detection.face_networks import CARRIERS
 
-    there = [package for package, _ in CARRIERS if _version(package)]
-    if not there:
+    installed = [package for package, _ in CARRIERS if _version(package)]
+    if not installed:
         return Finding(CARRIERS[0][0], "missing", "not installed")
-    used = next((package for package in there if _brings_the_weights(package)), there[0])
+    used = next((package for package in installed if _brings_the_weights(package)), installed[0])
     return Finding(used, "ok", _version(used) or "")
 
 
@@ -174,21 +173,22 @@ def _brings_the_weights(package: str) -> bool:
 
 
 def _part(package: str, module: str) -> Finding:
-    """Say whether a package of an extra is there; one that is and cannot be imported is broken."""
+    """Say whether a package of an extra is there; a package that cannot be imported is broken."""
     version = _version(package)
-    problem = _problem(module) if module else ""
-    if version is None and (problem or not module):
-        return Finding(package, "missing", "not installed")
-    if problem:
-        return Finding(package, "broken", f"{version}: {problem}")
+    try:
+        import_module(module)
+    except Exception as problem:  # a package in pieces raises anything
+        if version is None:
+            return Finding(package, "missing", "not installed")
+        return Finding(package, "broken", f"{version}: {_first_line(problem) or type(problem).__name__}")
     return Finding(package, "ok", version or "under another name")
 
 
 def _again(*packages: str) -> str:
-    """Install packages again, in the versions that are legal; what they ask for besides is there, or is not needed."""
-    legal = {wanted.name: str(wanted.specifier) for wanted in _requirements()}
-    wanted = " ".join(f"'{package}{legal.get(package, '')}'" for package in packages)
-    return f"pip install --force-reinstall --no-deps {wanted}"
+    """Write the command that installs packages again, in their legal versions and without their dependencies."""
+    legal = {requirement.name: str(requirement.specifier) for requirement in _requirements()}
+    words = " ".join(f"'{package}{legal.get(package, '')}'" for package in packages)
+    return f"pip install --force-reinstall --no-deps {words}"
 
 
 def _version(package: str) -> str | None:
@@ -198,13 +198,8 @@ def _version(package: str) -> str | None:
         return None
 
 
-def _problem(module: str) -> str:
-    """Say why a module cannot be imported; nothing where it can."""
-    try:
-        import_module(module)
-    except Exception as problem:  # a package in pieces raises anything
-        return printable(str(problem).partition("\n")[0]) or type(problem).__name__
-    return ""
+def _first_line(problem: Exception) -> str:
+    return printable(str(problem).partition("\n")[0])
 
 
 def _detector() -> Iterator[Finding]:
@@ -239,8 +234,8 @@ def _self_test(mend: str) -> Finding:
         start = time.perf_counter()
         faces = find_faces(photo)
         cost = time.perf_counter() - start
-    except Exception as problem:  # a broken runtime meets us with almost any error
-        return Finding("self test", "broken", printable(str(problem).partition("\n")[0]), mend)
+    except Exception as problem:  # a broken runtime raises almost any error
+        return Finding("self test", "broken", _first_line(problem), mend)
     if not faces:
         return Finding("self test", "broken", "a rendered face was not found", mend)
     height, width = FACE_SIZE
@@ -250,8 +245,8 @@ def _self_test(mend: str) -> Finding:
     share = off / 2 / along
     eyes = f"eyes off by {share:.1%} of their distance"
     says = f"rendered face found in {1000 * cost:.0f} ms (look {faces[0].look}), {eyes}"
-    if share > FARTHEST_OFF:
-        return Finding("self test", "broken", f"{says}, must be at most {FARTHEST_OFF:.0%}", mend)
+    if share > MAX_EYE_ERROR:
+        return Finding("self test", "broken", f"{says}, must be at most {MAX_EYE_ERROR:.0%}", mend)
     return Finding("self test", "ok", says)
 
 

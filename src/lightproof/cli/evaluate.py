@@ -4,18 +4,14 @@ from __future__ import annotations
 
 from contextlib import nullcontext
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Final
+from typing import Annotated, Any, Final
 
 import typer
 
 from lightproof.cli.command import Cropped, Output, Preset, Rows, command, opened
 from lightproof.cli.console import bar, check_folder, printable, remark_on_photos, say, show, stdout, write
 from lightproof.cli.photo_loop import check_finding
-from lightproof.core.report_parts import TextTable
 from lightproof.errors import BadParameter
-
-if TYPE_CHECKING:
-    from lightproof.evaluation import Counted, Within
 
 EXIT_CODES: Final = (
     "Exit codes: 0 there are figures, and what photos were left out is told on stderr; 1 nothing could be done, with a "
@@ -120,42 +116,13 @@ def _evaluate_folder(folder: Path, cropped: bool, settings: dict[str, Any], gall
 def _evaluate_own_photos(gallery: str) -> Output:
     """Ask a gallery about its own photos."""
     from lightproof.evaluation import evaluate_within
+    from lightproof.evaluation.evaluation_report import own_photos_table
 
     with opened(gallery) as people:
         evaluation = evaluate_within(people, progress=bar("asking the gallery"))
 
     def show_all() -> None:
         say(evaluation.note)
-        show(_table(evaluation))
+        show(own_photos_table(evaluation))
 
     return Output(evaluation.rows(), show_all)
-
-
-def _table(evaluation: Within) -> TextTable:
-    head = ["light", "photos", "named", "found", "strangers", "let in"]
-    lines = [
-        [
-            each.words,
-            str(each.named.of),
-            *map(_cell, (each.named, each.found)),
-            str(each.strangers.of),
-            _cell(each.strangers),
-        ]
-        for each in evaluation.lights
-    ]
-    note = (
-        "Named: left out of the photos of its person, the best match is the right one, %. Found: and accepted at the "
-        f"threshold that the gallery uses, meant to let in {100 * evaluation.far:g} % of strangers. Let in: a "
-        "stranger's, with its person left out, and taken for somebody else, %. In brackets: 95 % intervals, with "
-        "people drawn again and not photos. A dash: not available, since there was nothing to ask."
-    )
-    return TextTable("Own photos, each left out in turn", head, lines, note)
-
-
-def _cell(photos: Counted) -> str:
-    if photos.share is None:
-        return "-"
-    share = f"{100 * photos.share:.1f}"
-    if photos.low is None or photos.high is None:
-        return share
-    return f"{share} [{100 * photos.low:.1f}, {100 * photos.high:.1f}]"

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
 from html import escape
 
 from lightproof.core.report_parts import TextTable, image, page, table
 from lightproof.datasets.file_readers import count
 from lightproof.evaluation.evaluator import Evaluation
+from lightproof.evaluation.leave_one_out import Counted, Within
 from lightproof.evaluation.light_groups import LIGHTS
 from lightproof.evaluation.mistakes import KINDS, Mistake
 from lightproof.evaluation.rates_by_light import Figure
@@ -22,66 +23,70 @@ _CARDS = "display:grid;gap:1.6rem 2rem;grid-template-columns:repeat(auto-fill,mi
 _THREE = "display:grid;gap:.4rem;grid-template-columns:repeat(3,1fr);margin-bottom:.4rem"
 
 
-def evaluation_tables(found: Evaluation) -> list[TextTable]:
+def evaluation_tables(evaluation: Evaluation) -> list[TextTable]:
     """Every figure, in tables: with everybody enrolled, then among strangers for each rate."""
-    return [_dashes_told(shown) for shown in (_closed_table(found), *(_open_table(found, far) for far in found.fars))]
+    tables = (_closed_table(evaluation), *(_open_table(evaluation, far) for far in evaluation.fars))
+    return [_with_dash_explained(each) for each in tables]
 
 
-def setting(found: Evaluation) -> str:
-    """Say in a sentence or two what was tried."""
-    start = f"{count(found.n_photos, 'photo')} of {count(found.n_people, 'person', 'people')}; enrolled: {found.source}"
-    if found.draws > 1:
-        start += f", drawn {found.draws} times"
-    if not found.stranger_questions:
+def setting(evaluation: Evaluation) -> str:
+    """Say in a sentence or two what was evaluated."""
+    photos, people = count(evaluation.n_photos, "photo"), count(evaluation.n_people, "person", "people")
+    start = f"{photos} of {people}; enrolled: {evaluation.source}"
+    if evaluation.draws > 1:
+        start += f", drawn {evaluation.draws} times"
+    if not evaluation.stranger_questions:
         return f"{start}. There are no strangers among the photos."
-    if found.figure("rank-1") is None:
+    if evaluation.figure("rank-1") is None:
         return f"{start}. There are only strangers among the photos."
-    enrolled, strangers = (count(number, "person", "people") for number in (found.n_enrolled, found.n_strangers))
+    enrolled, strangers = (
+        count(number, "person", "people") for number in (evaluation.n_enrolled, evaluation.n_strangers)
+    )
     return f"{start}. Among strangers: {enrolled} enrolled, {strangers} left out."
 
 
-def summary(found: Evaluation) -> list[str]:
+def summary(evaluation: Evaluation) -> list[str]:
     """Say the main figures in words."""
-    said = []
-    named, far = found.figure("rank-1"), found.fars[0]
+    sentences = []
+    named, far = evaluation.figure("rank-1"), evaluation.fars[0]
     if named is not None:
-        said.append(f"{_percent(named)} of the photos are named correctly where everybody is enrolled.")
-    passed, hit = (found.figure(measure, "all", "used", far) for measure in ("strangers accepted", "found"))
-    does = [f"lets in {_percent(passed)}"] if passed else []
-    does += [f"finds {_percent(hit)} of the photos of its people"] if hit else []
-    if does:
-        said.append(f"Meant to let in {_share(far)} of strangers, a gallery {', and '.join(does)}.")
-    if passed is not None and passed.low is not None and passed.low > far:
-        said.append(
+        sentences.append(f"{_percent(named)} of the photos are named correctly where everybody is enrolled.")
+    accepted, found = (evaluation.figure(measure, "all", "used", far) for measure in ("strangers accepted", "found"))
+    verbs = [f"lets in {_percent(accepted)}"] if accepted else []
+    verbs += [f"finds {_percent(found)} of the photos of its people"] if found else []
+    if verbs:
+        sentences.append(f"Meant to let in {_share(far)} of strangers, a gallery {', and '.join(verbs)}.")
+    if accepted is not None and accepted.low is not None and accepted.low > far:
+        sentences.append(
             "More strangers get in than are meant to. Enroll photos in even light: the same hard light makes people "
             "alike."
         )
-    return said
+    return sentences
 
 
-def evaluation_page(found: Evaluation, title: str) -> str:
+def evaluation_page(evaluation: Evaluation, title: str) -> str:
     """Write the report: one page that needs nothing else."""
     body = [
         f"<h1>{escape(title)}</h1>",
-        f"<p class=lead>{escape(setting(found))}</p>",
-        f"<p>{escape(' '.join(summary(found)))}</p>",
+        f"<p class=lead>{escape(setting(evaluation))}</p>",
+        f"<p>{escape(' '.join(summary(evaluation)))}</p>",
         *(
             f"<h2>{escape(shown.title)}</h2>{table(shown, strong=[LIGHTS['all']])}"
-            for shown in evaluation_tables(found)
+            for shown in evaluation_tables(evaluation)
         ),
         "<h2>Curves</h2>",
-        f'<div style="{_SIDE_BY_SIDE}">{"".join(_curves(found)) or "<p>There is nothing to draw.</p>"}</div>',
+        f'<div style="{_SIDE_BY_SIDE}">{"".join(_curves(evaluation)) or "<p>There is nothing to draw.</p>"}</div>',
         "<h2>The worst mistakes</h2>",
-        *_mistakes(found),
+        *_mistakes(evaluation),
     ]
     return page(title, body)
 
 
-def _closed_table(found: Evaluation) -> TextTable:
+def _closed_table(evaluation: Evaluation) -> TextTable:
     head = ["light", "photos", "named", "1:1 error"]
     lines = []
-    for light in found.curves:
-        named, error = found.figure("rank-1", light), found.figure("equal error", light)
+    for light in evaluation.curves:
+        named, error = evaluation.figure("rank-1", light), evaluation.figure("equal error", light)
         if named is not None or light == "all":
             lines.append([LIGHTS[light], str(named.photos if named else 0), _cell(named), _cell(error)])
     note = (
@@ -92,28 +97,43 @@ def _closed_table(found: Evaluation) -> TextTable:
     return TextTable("Everybody is enrolled", head, lines, note)
 
 
-def _open_table(found: Evaluation, far: float) -> TextTable:
+def _open_table(evaluation: Evaluation, far: float) -> TextTable:
     head = ["light", "found", "misnamed", "strangers accepted", "found, best threshold"]
     lines = []
-    for light in found.curves:
-        used = [found.figure(m, light, "used", far) for m in ("found", "misnamed", "strangers accepted")]
+    for light in evaluation.curves:
+        used = [evaluation.figure(m, light, "used", far) for m in ("found", "misnamed", "strangers accepted")]
         if any(used) or light == "all":
-            lines.append([LIGHTS[light], *map(_cell, used), _cell(found.figure("found", light, "measured", far))])
+            lines.append([LIGHTS[light], *map(_cell, used), _cell(evaluation.figure("found", light, "measured", far))])
     note = (
         f"At the threshold that a gallery uses, meant to let in {_share(far)} of strangers. Found: enrolled, accepted "
         "and rightly named, %. Misnamed: enrolled, and taken for somebody else. Best threshold: the one that lets in "
         f"{_share(far)} of these very strangers, which nobody knows beforehand."
     )
-    if 0 < far * found.stranger_questions < 1:
+    if 0 < far * evaluation.stranger_questions < 1:
         note += (
-            f" Strangers were asked about {count(found.stranger_questions, 'time')}, too few to measure this rate: "
-            "the best threshold lets in none of them."
+            f" Strangers were asked about {count(evaluation.stranger_questions, 'time')}, too few to measure this "
+            "rate: the best threshold lets in none of them."
         )
     return TextTable(f"Among strangers, {_share(far)} of whom may pass", head, lines, note)
 
 
-def _dashes_told(shown: TextTable) -> TextTable:
-    """Say what a dash means, where there is one."""
+def own_photos_table(evaluation: Within) -> TextTable:
+    """The figures of a gallery on its own photos."""
+    head = ["light", "photos", "named", "found", "strangers", "let in"]
+    lines = []
+    for group in evaluation.lights:
+        named, found, strangers = map(_counted_cell, (group.named, group.found, group.strangers))
+        lines.append([group.words, str(group.named.of), named, found, str(group.strangers.of), strangers])
+    note = (
+        "Named: left out of the photos of its person, the best match is the right one, %. Found: and accepted at the "
+        f"threshold that the gallery uses, meant to let in {_share(evaluation.far)} of strangers. Let in: a "
+        "stranger's, with its person left out, and taken for somebody else, %. In brackets: 95 % intervals, with "
+        "people drawn again and not photos. A dash: not available, since there was nothing to ask."
+    )
+    return TextTable("Own photos, each left out in turn", head, lines, note)
+
+
+def _with_dash_explained(shown: TextTable) -> TextTable:
     if not any(ABSENT in line for line in shown.lines):
         return shown
     return replace(shown, note=f"{shown.note} A dash: not available, since there was nothing to ask.")
@@ -128,23 +148,28 @@ def _percent(figure: Figure) -> str:
 
 
 def _cell(figure: Figure | None) -> str:
-    if figure is None:
-        return ABSENT
-    if figure.low is None or figure.high is None:
-        return f"{100 * figure.value:.1f}"
-    return f"{100 * figure.value:.1f} [{100 * figure.low:.1f}, {100 * figure.high:.1f}]"
+    return ABSENT if figure is None else _with_interval(figure.value, figure.low, figure.high)
 
 
-def _curves(found: Evaluation) -> Iterator[str]:
-    ranks = {LIGHTS[light]: curves.cmc for light, curves in found.curves.items() if curves.cmc is not None}
+def _counted_cell(photos: Counted) -> str:
+    return ABSENT if photos.share is None else _with_interval(photos.share, photos.low, photos.high)
+
+
+def _with_interval(share: float, low: float | None, high: float | None) -> str:
+    interval = "" if low is None or high is None else f" [{100 * low:.1f}, {100 * high:.1f}]"
+    return f"{100 * share:.1f}{interval}"
+
+
+def _curves(evaluation: Evaluation) -> Iterator[str]:
+    ranks = {LIGHTS[light]: curves.cmc for light, curves in evaluation.curves.items() if curves.cmc is not None}
     pairs = {
         LIGHTS[light]: Line(curves.pairs.far, curves.pairs.frr)
-        for light, curves in found.curves.items()
+        for light, curves in evaluation.curves.items()
         if curves.pairs is not None
     }
     strangers = {
-        LIGHTS[light]: Line(curves.strangers.far, curves.strangers.frr, _marks(found) if light == "all" else ())
-        for light, curves in found.curves.items()
+        LIGHTS[light]: Line(curves.strangers.far, curves.strangers.frr, _marks(evaluation) if light == "all" else ())
+        for light, curves in evaluation.curves.items()
         if curves.strangers is not None
     }
     if ranks:
@@ -158,8 +183,10 @@ def _curves(found: Evaluation) -> Iterator[str]:
         yield _chart(det_chart(pairs), "DET", caption)
 
 
-def _marks(found: Evaluation) -> tuple[tuple[float, float], ...]:
-    used = [[found.figure(m, "all", "used", far) for m in ("strangers accepted", "found")] for far in found.fars]
+def _marks(evaluation: Evaluation) -> tuple[tuple[float, float], ...]:
+    used = [
+        [evaluation.figure(m, "all", "used", far) for m in ("strangers accepted", "found")] for far in evaluation.fars
+    ]
     return tuple((passed.value, 1 - named.value) for passed, named in used if passed and named)
 
 
@@ -167,17 +194,17 @@ def _chart(png: bytes, title: str, caption: str) -> str:
     return _captioned(image(png, title, "chart"), f"<b>{escape(title)}.</b> {escape(caption)}")
 
 
-def _mistakes(found: Evaluation) -> Iterator[str]:
-    if not found.mistakes:
+def _mistakes(evaluation: Evaluation) -> Iterator[str]:
+    if not evaluation.mistakes:
         yield "<p>There is none to show.</p>"
         return
     yield (
-        f"<p>At the threshold that a gallery uses for {_share(found.fars[0])} of strangers. From left to right: the "
-        "photo asked about, the best match, the right person. A score of 0.33 means that one in a hundred strangers "
-        "would do as well, 0.5 one in a thousand, 1 one in a million or fewer.</p>"
+        f"<p>At the threshold that a gallery uses for {_share(evaluation.fars[0])} of strangers. From left to right: "
+        "the photo asked about, the best match, the right person. A score of 0.33 means that one in a hundred "
+        "strangers would do as well, 0.5 one in a thousand, 1 one in a million or fewer.</p>"
     )
     for kind, words in KINDS.items():
-        some = [mistake for mistake in found.mistakes if mistake.kind == kind]
+        some = [mistake for mistake in evaluation.mistakes if mistake.kind == kind]
         if some:
             yield f"<h3>{escape(kind.capitalize())}</h3><p class=note>{escape(words.capitalize())}.</p>"
             yield f'<div style="{_CARDS}">{"".join(map(_card, some))}</div>'
@@ -185,15 +212,14 @@ def _mistakes(found: Evaluation) -> Iterator[str]:
 
 def _card(mistake: Mistake) -> str:
     right = mistake.nearest == mistake.truth
-    shown: Iterable[tuple[Array | None, str]] = [
+    is_stranger = mistake.kind == "stranger accepted"
+    shown: list[tuple[Array | None, str]] = [
         (mistake.face, "asked about"),
         (mistake.nearest_face, f"{'the right one: ' if right else ''}{mistake.nearest}"),
-        (None if right else mistake.true_face, mistake.truth),
+        (None if right or is_stranger else mistake.true_face, mistake.truth),
     ]
-    if mistake.kind == "stranger accepted":
-        shown = list(shown)[:2]
     faces = "".join(_face(face, words) for face, words in shown if face is not None)
-    who = f"shows {mistake.truth}" + (", not enrolled" if mistake.kind == "stranger accepted" else "")
+    who = f"shows {mistake.truth}{', not enrolled' if is_stranger else ''}"
     return (
         f'<div><div style="{_THREE}">{faces}</div><div class=note style="overflow-wrap:anywhere">'
         f"{escape(mistake.file)} {escape(who)}; score {mistake.score:.2f}</div></div>"
