@@ -41,7 +41,7 @@ from lightproof.cli.photo_loop import check_finding
 from lightproof.errors import BadParameter
 
 if TYPE_CHECKING:
-    from lightproof.gallery import FolderReport, Gallery, Refused
+    from lightproof.gallery import FolderReport, Gallery
 
 ENROLL_EXIT_CODES: Final = (
     "Exit codes: 0 every photo was enrolled; 1 a photo was refused, each with a sentence on stderr: then no PHOTO is "
@@ -232,22 +232,8 @@ def _name_removed(report: FolderReport) -> None:
 
 def _folder_row(report: FolderReport, folder: Path) -> dict[str, Any]:
     """The report on a folder, for machines."""
-
-    def listed(files: list[Refused]) -> list[dict[str, str]]:
-        return [{"photo": file.photo, "reason": file.reason} for file in files]
-
-    return {
-        "folder": str(folder),
-        "dry_run": report.dry_run,
-        "enrolled": report.enrolled,
-        "people": report.people,
-        "known": report.known,
-        "refused": listed(report.refused),
-        "refused_before": listed(report.refused_before),
-        "removed": report.removed,
-        "gone": report.gone,
-        "ignored": listed(report.ignored),
-    }
+    row: dict[str, Any] = {"folder": str(folder), "dry_run": report.dry_run, **vars(report)}
+    return row | {key: [file._asdict() for file in row[key]] for key in ("refused", "refused_before", "ignored")}
 
 
 def _folder_output(row: dict[str, Any], leftover: str | None = None) -> Output:

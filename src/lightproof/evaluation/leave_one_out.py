@@ -144,10 +144,10 @@ class Within:
 def evaluate_within(gallery: GalleryReader, *, far: float | None = None, progress: SizedProgress = iter) -> Within:
     """Find out how well a gallery recognizes its own photos.
 
-    Up to :data:`PHOTOS_PER_PERSON` photos of everybody, or of :data:`lightproof.gallery.calibrate.MAX_STRANGERS` people, are
-    probes twice. First the photo is left out of the template of its person, if other photos remain: the answer is that
-    of a gallery which never had the photo. Then its person is left out, and the photo is a stranger's. Nothing is
-    changed.
+    Up to :data:`PHOTOS_PER_PERSON` photos of everybody, or of :data:`lightproof.gallery.calibrate.MAX_STRANGERS`
+    people, are probes twice. First the photo is left out of the template of its person, if other photos remain: the
+    answer is that of a gallery which never had the photo. Then its person is left out, and the photo is a stranger's.
+    Nothing is changed.
 
     Photos that were taken at one go are alike: they are found more easily than those of another day.
 
