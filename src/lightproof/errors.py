@@ -15,7 +15,7 @@
         │   ├── UnknownPhoto               a photo that somebody does not have
         │   ├── NameTaken                  a new name that somebody has already
         │   └── DuplicatePhoto             a photo that is enrolled under another name
-        ├── unfitted.NotFitted             asked before ``fit`` or ``enroll``
+        ├── contract.NotFitted             asked before ``fit`` or ``enroll``
         ├── BadModelFile                   a file that is not a saved recognizer
         ├── BadGallery                     a file or database that is not a gallery
         ├── GalleryBusy                    a gallery that others are writing to

@@ -166,12 +166,12 @@ def test_the_code_behind_a_method_counts_and_the_code_beside_it_does_not():
     reached = cache._sources(("lightproof.estimators.recognizer",))
     assert {"lightproof.method.transform", "lightproof.method.subspaces", "lightproof.core.images"} <= set(reached)
     assert not {
-        "lightproof.estimators.baselines.svm",
+        "lightproof.estimators.baselines.classifiers",
         "lightproof.experiments.reproduction_report",
         "lightproof.plots",
     } & set(reached)
     assert digest_of_code(("lightproof.estimators.recognizer",)) != digest_of_code(
-        ("lightproof.estimators.baselines.svm",)
+        ("lightproof.estimators.baselines.classifiers",)
     )
 
 

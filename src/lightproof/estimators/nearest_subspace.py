@@ -10,7 +10,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from lightproof.core.labels import one_photo_each
-from lightproof.method.presets import check_components, plain
+from lightproof.method.presets import FIXED_COMPONENTS, check_parameter, without_numpy
 from lightproof.method.subspace_bank import residuals, stack_spans
 from lightproof.method.subspaces import SharedSpan, count_components, span_photos
 from lightproof.types import Array, Floats
@@ -54,8 +54,8 @@ class NearestSubspace(ClassifierMixin, BaseEstimator):
         X : array-like of shape (n_samples, n_features)
         y : array-like of shape (n_samples,)
         """
-        check_components(type(self).__name__, self.components)
-        components = plain({"components": self.components})["components"]
+        check_parameter(type(self).__name__, "components", self.components, FIXED_COMPONENTS)
+        components = without_numpy({"components": self.components})["components"]
         X, y = validate_data(self, X, y, dtype=[np.float64, np.float32])
         with one_photo_each():
             check_classification_targets(y)

@@ -7,13 +7,13 @@ from typing import Any, Self
 from sklearn.base import BaseEstimator, TransformerMixin
 
 from lightproof.core.images import Images
-from lightproof.estimators.not_fitted import NotFitted
+from lightproof.estimators.contract import ImageEstimator, NotFitted
 from lightproof.method.presets import MethodSettings
 from lightproof.method.rcdt import PatchRCDTExtractor, check_for, shape_for
 from lightproof.types import Floats
 
 
-class PatchRCDT(TransformerMixin, BaseEstimator, PatchRCDTExtractor):
+class PatchRCDT(ImageEstimator, TransformerMixin, BaseEstimator, PatchRCDTExtractor):
     """Sorted projections of the gradients of each patch.
 
     Every image becomes one row: patch after patch, in each patch the sorted projections on every angle. A change of
@@ -117,8 +117,3 @@ class PatchRCDT(TransformerMixin, BaseEstimator, PatchRCDTExtractor):
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "grid_")
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.three_d_array, tags.input_tags.two_d_array = True, False
-        return tags

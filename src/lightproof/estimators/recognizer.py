@@ -15,10 +15,17 @@ from lightproof.core.labels import check_label, check_labels, label_array
 from lightproof.errors import BadLabels, BadModelFile, UnknownPerson
 from lightproof.estimators import model_file
 from lightproof.estimators.alignment_search import AlignmentSearch
-from lightproof.estimators.not_fitted import NotFitted
+from lightproof.estimators.contract import ImageEstimator, NotFitted
 from lightproof.estimators.subspace_model import BLOCK, People, validated_components
 from lightproof.imaging.detection import File, pictures_of
-from lightproof.method.presets import PRESETS, MethodSettings, check_components, check_settings, plain
+from lightproof.method.presets import (
+    FIXED_COMPONENTS,
+    PRESETS,
+    MethodSettings,
+    check_parameter,
+    check_settings,
+    without_numpy,
+)
 from lightproof.method.rcdt import PatchRCDTExtractor, check_for, shape_for
 from lightproof.method.subspaces import PatchSpans, SharedSpan
 from lightproof.types import Array, Floats
@@ -27,7 +34,7 @@ Pictures: TypeAlias = Images | Sequence[File]
 """Faces as arrays, or photographs as files."""
 
 
-class FaceRecognizer(ClassifierMixin, BaseEstimator):
+class FaceRecognizer(ImageEstimator, ClassifierMixin, BaseEstimator):
     r"""Nearest-subspace face recognition on local sliced-Wasserstein features.
 
     One photo a person is enough; nothing is trained. The answer is the person with the smallest distance, summed over
@@ -170,7 +177,7 @@ class FaceRecognizer(ClassifierMixin, BaseEstimator):
             settings = replace(settings, components=count)
         people = People.of(vectors, labels, shared, settings)
         _ = people.stack  # laid out now, so that the first answer is not the slow one
-        self._extractor, self._params = extractor, plain(self.get_params())
+        self._extractor, self._params = extractor, without_numpy(self.get_params())
         return self._adopt(people)
 
     def enroll(self, label: Hashable, images: Pictures) -> Self:
@@ -332,7 +339,7 @@ class FaceRecognizer(ClassifierMixin, BaseEstimator):
             settings = MethodSettings.checked(
                 cls.__name__, {name: facts["settings"][name] for name in PRESETS["authors"]}
             )
-            check_components(cls.__name__, settings.components)
+            check_parameter(cls.__name__, "components", settings.components, FIXED_COMPONENTS)
             # Before anything of that length is made: a header may ask for any number of angles.
             numbers = settings.detail if isinstance(settings.detail, int) else settings.cell**2
             if any(own.shape[2] != settings.n_angles * numbers for own, _ in arrays.values()):
@@ -351,7 +358,7 @@ class FaceRecognizer(ClassifierMixin, BaseEstimator):
             if own.dtype != np.dtype(kind):
                 raise BadModelFile(path, f"{own.dtype} numbers where the settings say {kind}")
         spans = {label: PatchSpans(own, coordinates, shared) for label, (own, coordinates) in arrays.items()}
-        recognizer._extractor, recognizer._params = extractor, plain(recognizer.get_params())
+        recognizer._extractor, recognizer._params = extractor, without_numpy(recognizer.get_params())
         return recognizer._adopt(People(settings, shared, spans))
 
     def _adopt(self, people: People) -> Self:
@@ -380,8 +387,3 @@ class FaceRecognizer(ClassifierMixin, BaseEstimator):
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "_people") and len(self._people.spans) > 0
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.three_d_array, tags.input_tags.two_d_array = True, False
-        return tags

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any, Final, Self
+from typing import Any, Final, Self, TypeAlias
 
 import numpy as np
 
@@ -17,7 +17,7 @@ from lightproof.method.illumination import LIGHTS
 from lightproof.method.subspace_bank import SPANS
 from lightproof.method.transform import ANGLE_SCHEMES
 from lightproof.method.warps import COPIES
-from lightproof.types import is_whole
+from lightproof.types import is_positive, is_whole
 
 
 @dataclass(frozen=True, eq=False, unsafe_hash=True)
@@ -48,9 +48,9 @@ class MethodSettings(Mapping[str, Any]):
 
     @classmethod
     def checked(cls, owner: str, values: Mapping[str, Any]) -> Self:
-        """Make settings of values that :func:`check_settings` accepts; NumPy scalars become Python's own."""
+        """Make settings of values that :func:`check_settings` accepts; NumPy scalars become Python's."""
         check_settings(owner, values)
-        return cls(**plain(values))
+        return cls(**without_numpy(values))
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -137,11 +137,15 @@ GALLERIES: Final[dict[str, GallerySettings]] = {
     "fast": GallerySettings(**PRESETS["fast"] | {"overlap": 0, "placed_detail": 2, "placed_components": 2}),
 }
 
-WEIGHTS: Final = ("equal", "length")
+Rule: TypeAlias = tuple[str | Callable[[], str], Callable[[Any], bool]]
+"""What a parameter must be, in words, and the test of it."""
 
-SEARCHES: Final = ("none", "similarity")
 
-STORAGES: Final = ("float", "int8")
+def check_parameter(owner: str, name: str, value: Any, rule: Rule) -> None:
+    """Refuse a value that breaks a rule; ``owner`` is the class named in the message."""
+    legal, is_legal = rule
+    if not is_legal(value):
+        raise BadParameter(owner, name, legal if isinstance(legal, str) else legal(), value)
 
 
 def check_settings(owner: str, settings: Mapping[str, Any]) -> None:
@@ -155,106 +159,104 @@ def check_settings(owner: str, settings: Mapping[str, Any]) -> None:
         Some or all of the settings of a preset, and ``preset`` itself.
     """
     for name, value in settings.items():
-        legal, is_legal = _LEGAL[name]
-        if not is_legal(value):
-            raise BadParameter(owner, name, legal if isinstance(legal, str) else legal(), value)
-    if "overlap" in settings and settings["overlap"] >= settings["cell"]:
-        legal = f"an int from 0 to cell - 1 = {settings['cell'] - 1}"
-        raise BadParameter(owner, "overlap", legal, settings["overlap"])
-    if "size" in settings and settings["size"] != "as-is" and min(settings["size"]) < settings["cell"]:
-        legal = f"at least {settings['cell']} x {settings['cell']} for cell={settings['cell']}"
-        raise BadParameter(owner, "size", legal, settings["size"])
-    _check_together(owner, settings)
+        check_parameter(owner, name, value, RULES[name])
 
+    def refuse(name: str, legal: str) -> None:
+        raise BadParameter(owner, name, legal, settings[name])
 
-def _check_together(owner: str, settings: Mapping[str, Any]) -> None:
-    """Refuse values that are legal alone but not side by side."""
-    points = settings["cell"] ** 2 if "cell" in settings else 0
-    detail = settings.get("detail", "all")
-    if detail != "all" and detail >= points:
-        raise BadParameter(owner, "detail", f"an int from 1 to cell * cell - 1 = {points - 1}, or 'all'", detail)
-    if "placed_detail" in settings and settings["placed_detail"] >= settings["cell"]:
-        legal = f"an int from 1 to cell - 1 = {settings['cell'] - 1}"
-        raise BadParameter(owner, "placed_detail", legal, settings["placed_detail"])
+    # Values that are legal alone, but not together.
+    cell, detail = settings.get("cell", 0), settings.get("detail", "all")
+    if "overlap" in settings and settings["overlap"] >= cell:
+        refuse("overlap", f"an int from 0 to cell - 1 = {cell - 1}")
+    if "size" in settings and settings["size"] != "as-is" and min(settings["size"]) < cell:
+        refuse("size", f"at least {cell} x {cell} for cell={cell}")
+    if detail != "all" and detail >= cell**2:
+        refuse("detail", f"an int from 1 to cell * cell - 1 = {cell**2 - 1}, or 'all'")
+    if "placed_detail" in settings and settings["placed_detail"] >= cell:
+        refuse("placed_detail", f"an int from 1 to cell - 1 = {cell - 1}")
     if settings.get("search", "none") != "none" and (detail == "all" or settings["aggregate"] != "bounded"):
-        legal = "'none' unless detail is an int and aggregate is 'bounded'"
-        raise BadParameter(owner, "search", legal, settings["search"])
-    if settings.get("storage", "float") == "int8":
-        whole = is_whole(settings["components"], 1) and settings["span"] == "kept" and detail != "all"
-        if not whole:
-            legal = "'float' unless detail and components are ints and span is 'kept'"
-            raise BadParameter(owner, "storage", legal, settings["storage"])
+        refuse("search", "'none' unless detail is an int and aggregate is 'bounded'")
+    is_compact = detail != "all" and is_whole(settings.get("components"), 1) and settings.get("span") == "kept"
+    if settings.get("storage", "float") == "int8" and not is_compact:
+        refuse("storage", "'float' unless detail and components are ints and span is 'kept'")
 
 
-def plain(settings: Mapping[str, Any]) -> dict[str, Any]:
-    """Turn NumPy scalars into Python's own, so that a share is a float, a number an int, and JSON can hold both."""
+def without_numpy(values: Mapping[str, Any]) -> dict[str, Any]:
+    """Turn NumPy scalars into Python's, so that a share is a float, a number an int, and JSON can hold both."""
 
-    def value_of(value: Any) -> Any:
+    def to_python(value: Any) -> Any:
         if isinstance(value, tuple | list):
-            return tuple(value_of(part) for part in value)
+            return tuple(to_python(part) for part in value)
         return value.item() if isinstance(value, np.generic) else value
 
-    return {name: value_of(value) for name, value in settings.items()}
+    return {name: to_python(value) for name, value in values.items()}
 
 
-def check_components(owner: str, components: Any) -> None:
-    """Refuse a number of components that cannot be used without validation."""
-    if not _is_share_or_count(components):
-        legal = "a share in (0, 1] given as a float or an int of 1 or more"
-        raise BadParameter(owner, "components", legal, components)
-
-
-def _at_least(least: int) -> tuple[str, Callable[[Any], bool]]:
+def at_least(least: int) -> Rule:
+    """Rule: an int from ``least`` on."""
     return f"an int of {least} or more", lambda value: is_whole(value, least)
 
 
-def _one_of(names: Collection[str]) -> tuple[Callable[[], str], Callable[[Any], bool]]:
-    # Looked up when asked: whoever enters a light or a rule by a new name can use it at once.
+def one_of(names: Collection[str]) -> Rule:
+    """Rule: one of some names; names that are added later count at once."""
     return lambda: f"one of {', '.join(map(repr, names))}", lambda value: isinstance(value, str) and value in names
 
 
+def size_from(least: int) -> Rule:
+    """Rule: rows and columns of ``least`` or more each."""
+    return (
+        f"(rows, columns) of {least} or more each",
+        lambda value: (
+            isinstance(value, tuple | list) and len(value) == 2 and all(is_whole(side, least) for side in value)
+        ),
+    )
+
+
+POSITIVE: Final[Rule] = ("a number above 0", is_positive)
+
+
 def _is_size(value: Any) -> bool:
-    if isinstance(value, str):
-        return value == "as-is"
-    return isinstance(value, tuple | list) and len(value) == 2 and all(is_whole(side, 2) for side in value)
-
-
-def _is_share_or_count(value: Any) -> bool:
-    if isinstance(value, float | np.floating):
-        return bool(0 < value <= 1)
-    return is_whole(value, 1)
+    return value == "as-is" if isinstance(value, str) else size_from(2)[1](value)
 
 
 def _is_detail(value: Any) -> bool:
     return value == "all" if isinstance(value, str) else is_whole(value, 1)
 
 
+def _is_fixed(value: Any) -> bool:
+    return bool(0 < value <= 1) if isinstance(value, float | np.floating) else is_whole(value, 1)
+
+
 def _is_components(value: Any) -> bool:
-    return _is_share_or_count(value) or (isinstance(value, str) and value == "validate")
+    return value == "validate" if isinstance(value, str) else _is_fixed(value)
 
 
-_LEGAL: Final[dict[str, tuple[str | Callable[[], str], Callable[[Any], bool]]]] = {
-    "preset": _one_of(PRESETS),
-    "random_state": _at_least(0),
+FIXED_COMPONENTS: Final[Rule] = ("a share in (0, 1] given as a float or an int of 1 or more", _is_fixed)
+"""Numbers of components that need no validation."""
+
+RULES: Final[dict[str, Rule]] = {
+    "preset": one_of(PRESETS),
+    "random_state": at_least(0),
     "cropped": ("True or False", lambda value: isinstance(value, bool | np.bool_)),
     "size": ("(rows, columns) of 2 or more each, or 'as-is'", _is_size),
-    "smoothing": _one_of(SMOOTHINGS),
-    "light": _one_of(LIGHTS),
-    "gradient": _one_of(GRADIENTS),
-    "cell": _at_least(1),
-    "overlap": _at_least(0),
-    "n_angles": _at_least(1),
-    "angle_scheme": _one_of(ANGLE_SCHEMES),
+    "smoothing": one_of(SMOOTHINGS),
+    "light": one_of(LIGHTS),
+    "gradient": one_of(GRADIENTS),
+    "cell": at_least(1),
+    "overlap": at_least(0),
+    "n_angles": at_least(1),
+    "angle_scheme": one_of(ANGLE_SCHEMES),
     "detail": ("an int of 1 or more, or 'all'", _is_detail),
-    "span": _one_of(SPANS),
+    "span": one_of(SPANS),
     "components": ("a share in (0, 1] given as a float, an int of 1 or more, or 'validate'", _is_components),
-    "copies": _one_of(COPIES),
-    "deformations": _one_of(("none", *DEFORMATIONS, "all")),
-    "aggregate": _one_of(AGGREGATES),
-    "weights": _one_of(WEIGHTS),
-    "search": _one_of(SEARCHES),
-    "storage": _one_of(STORAGES),
-    "dtype": _one_of(("float32", "float64")),
-    "placed_detail": _at_least(1),
-    "placed_components": _at_least(1),
+    "copies": one_of(COPIES),
+    "deformations": one_of(("none", *DEFORMATIONS, "all")),
+    "aggregate": one_of(AGGREGATES),
+    "weights": one_of(("equal", "length")),
+    "search": one_of(("none", "similarity")),
+    "storage": one_of(("float", "int8")),
+    "dtype": one_of(("float32", "float64")),
+    "placed_detail": at_least(1),
+    "placed_components": at_least(1),
 }
+"""Legal values of the settings, each alone."""

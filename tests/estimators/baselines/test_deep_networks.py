@@ -10,10 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lightproof.errors import BadImage, BadLabels, BadParameter, MissingExtra
-from lightproof.estimators.baselines import deep_networks, training
-from lightproof.estimators.baselines.deep_networks import NetworkClassifier
-from lightproof.estimators.baselines.training import BETA, SLOPE, in_batches, relit_copies
-from lightproof.estimators.not_fitted import NotFitted
+from lightproof.estimators.baselines import deep_networks
+from lightproof.estimators.baselines.deep_networks import BETA, SLOPE, NetworkClassifier, in_batches, relit_copies
+from lightproof.estimators.contract import NotFitted
 from lightproof.method.illumination import relight
 
 SMALL = {"size": (32, 32), "threads": 1, "epochs": 1}
@@ -97,7 +96,7 @@ def test_relit_copies_keep_to_the_ranges_of_the_paper_and_are_clipped():
 def divided(who, copies, seed=0):
     who = np.array(who)
     images = np.repeat((1 + np.arange(len(who), dtype=np.float32))[:, None, None] / 1000, 4, axis=1)
-    return training.divide(images, who, copies, np.random.default_rng(seed))
+    return deep_networks.divide(images, who, copies, np.random.default_rng(seed))
 
 
 def test_one_photo_a_person_all_train_and_validate():
@@ -232,7 +231,7 @@ def test_pictures_are_answered_alone_as_in_a_crowd(quick, monkeypatch):
     images, labels = two_textures(4)
     model = NetworkClassifier(**SMALL).fit(images, labels)
     together = model.predict(images)
-    monkeypatch.setattr(deep_networks, "AT_ONCE", 3)
+    monkeypatch.setattr(deep_networks, "IMAGES_PER_BLOCK", 3)
     assert np.array_equal(model.predict(images), together)
     assert [model.predict(image[None])[0] for image in images] == list(together)
 
@@ -248,7 +247,8 @@ def test_without_the_extra_the_pip_line_is_told(monkeypatch, module):
 
 
 def test_the_module_imports_without_torch():
-    code = "import sys, lightproof.estimators.baselines.deep_networks; sys.exit('torch' in sys.modules or 'pytorchcv' in sys.modules)"
+    module = "lightproof.estimators.baselines.deep_networks"
+    code = f"import sys, {module}; sys.exit('torch' in sys.modules or 'pytorchcv' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
 
 

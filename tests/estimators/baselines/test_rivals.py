@@ -10,7 +10,7 @@ from sklearn.base import clone
 from lightproof.estimators import baselines
 from lightproof.estimators.baselines import rivals
 
-N_REFERENCE_PEOPLE = [
+RIVALS = [
     function
     for name, function in vars(rivals).items()
     if inspect.isfunction(function) and function.__module__ == rivals.__name__ and not name.startswith("_")
@@ -18,18 +18,18 @@ N_REFERENCE_PEOPLE = [
 
 
 def test_every_rival_is_at_the_front_door():
-    assert len(N_REFERENCE_PEOPLE) == 10
-    assert all(getattr(baselines, rival.__name__) is rival for rival in N_REFERENCE_PEOPLE)
+    assert len(RIVALS) == 10
+    assert all(getattr(baselines, rival.__name__) is rival for rival in RIVALS)
 
 
-@pytest.mark.parametrize("rival", N_REFERENCE_PEOPLE)
+@pytest.mark.parametrize("rival", RIVALS)
 def test_arguments_are_plain_values(rival):
     defaults = {name: value.default for name, value in inspect.signature(rival).parameters.items()}
     assert json.loads(json.dumps(defaults)) == defaults | {"size": [64, 64]}
     assert rival(**json.loads(json.dumps(defaults))).get_params(deep=False)["steps"]
 
 
-@pytest.mark.parametrize("rival", N_REFERENCE_PEOPLE)
+@pytest.mark.parametrize("rival", RIVALS)
 def test_every_argument_arrives(rival):
     """What is given comes back from some step."""
     given = {"sigma": 1.25, "alpha": 5, "scales": 3, "discard": 9, "cell": 5, "block": 2, "strategy": "ovr"}
@@ -40,13 +40,13 @@ def test_every_argument_arrives(rival):
         assert value in [step.get(name) for step in steps], name
 
 
-@pytest.mark.parametrize("rival", N_REFERENCE_PEOPLE)
+@pytest.mark.parametrize("rival", RIVALS)
 def test_rivals_name_the_photos_they_know_and_can_be_cloned(frontal, rival):
     pipeline = clone(rival((32, 40)))
     assert pipeline.fit(list(frontal.images), frontal.labels).score(frontal.images, frontal.labels) == 1.0
 
 
-@pytest.mark.parametrize("rival", [r for r in N_REFERENCE_PEOPLE if r is not rivals.pixel_neighbor])
+@pytest.mark.parametrize("rival", [r for r in RIVALS if r is not rivals.pixel_neighbor])
 def test_rivals_name_more_people_under_hard_light_than_pixels_do(frontal, lit, rival):
     side = lit.take(np.abs(lit.azimuths) == 50)
     score, by_pixels = (

@@ -1,10 +1,11 @@
 """Rivals to compare with, behind the same ``fit`` and ``predict``: images in, names out."""
 
-from lightproof.estimators.baselines.histograms import LBP, HoG
-from lightproof.estimators.baselines.neighbors import ChiSquareNeighbor, OneNeighbor
+from lightproof.estimators.baselines.classifiers import ChiSquareNeighbor, OneNeighbor, ValidatedSVM
 from lightproof.estimators.baselines.picture_features import (
+    LBP,
     MSLDE,
     GradientFace,
+    HoG,
     LogDCT,
     PictureFeatures,
     Pixels,
@@ -23,7 +24,6 @@ from lightproof.estimators.baselines.rivals import (
     tan_triggs_neighbor,
     weberface_svm,
 )
-from lightproof.estimators.baselines.svm import ValidatedSVM
 
 __all__ = [
     "LBP",

@@ -5,11 +5,11 @@ PyTorch and pytorchcv are the extra ``deep``. They are imported when a network i
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from importlib import import_module
 from time import monotonic
-from typing import Any, Final, Self
+from typing import Any, Final, NamedTuple, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
@@ -17,8 +17,9 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from lightproof.core.images import bring_to_size, check_images
 from lightproof.core.labels import check_labels, label_array, sort_labels
 from lightproof.errors import BadLabels, BadParameter, MissingExtra
-from lightproof.estimators.baselines.training import Photos, divide, in_batches, shuffled
-from lightproof.estimators.not_fitted import NotFitted
+from lightproof.estimators.contract import NotFitted
+from lightproof.method.illumination import relight
+from lightproof.method.presets import POSITIVE, Rule, at_least, check_parameter, one_of, size_from
 from lightproof.types import Array, Floats, Ints, is_positive, is_whole
 
 ARCHITECTURES: Final = ("vgg16", "resnet50", "densenet121")
@@ -26,11 +27,19 @@ ARCHITECTURES: Final = ("vgg16", "resnet50", "densenet121")
 VALIDATE_EVERY: Final = 10
 """Iterations between two validations."""
 
-SMALLEST: Final = 32
-"""Every network halves the picture five times."""
+MIN_SIDE: Final = 32
+"""Smallest picture, in pixels: every network halves it five times."""
 
-AT_ONCE: Final = 128
-"""Images that are classified together; bounds the memory."""
+IMAGES_PER_BLOCK: Final = 128
+"""Images classified together: memory stays bounded."""
+
+HELD_BACK_SHARE: Final = 0.1
+"""Share of the photos that validate."""
+
+ALPHA: Final = (0.1, 3.0)
+BETA: Final = (1.0, 30.0)
+SLOPE: Final = (0.1, 3.0)
+"""The paper's ranges of alpha, beta and both parts of b, for grey values 0..255."""
 
 
 class NetworkClassifier(ClassifierMixin, BaseEstimator):
@@ -130,7 +139,8 @@ class NetworkClassifier(ClassifierMixin, BaseEstimator):
         y : sequence of shape (n,)
             Who is on them, at least two people.
         """
-        _check_parameters(self)
+        for name, rule in RULES.items():
+            check_parameter(type(self).__name__, name, getattr(self, name), rule)
         torch = _torch()
         _check_device(torch, self.device)
         images = check_images(X)
@@ -221,6 +231,68 @@ class _Best:
         return f"best of {self.validations} validation{plural} on {on}: {percent} at iteration {self.iteration}"
 
 
+class Photos(NamedTuple):
+    """What trains, and what validates."""
+
+    images: Floats
+    who: Ints
+    unseen: Floats
+    unseen_who: Ints
+    unseen_kind: str
+
+
+def divide(images: Floats, who: Ints, copies: int, rng: np.random.Generator) -> Photos:
+    """Hold back what validates, and relight what trains; the class says by which rule."""
+    held = held_back(who, rng)
+    kept = np.setdiff1d(np.arange(len(who)), held)
+    copied = np.repeat(kept, copies)
+    relit, relit_who = relit_copies(images[copied], rng), who[copied]
+    if len(held):
+        unseen, unseen_who, kind = images[held], who[held], _counted(len(held), "photo")
+    elif copies:
+        chosen = rng.permutation(len(relit)) < max(1, round(HELD_BACK_SHARE * len(relit)))
+        unseen, unseen_who, kind = relit[chosen], relit_who[chosen], _counted(int(chosen.sum()), "relit copy")
+        relit, relit_who = relit[~chosen], relit_who[~chosen]
+    else:
+        unseen, unseen_who, kind = images, who, f"the {len(who)} training photos"
+    images, who = np.concatenate([images[kept], relit]), np.concatenate([who[kept], relit_who])
+    return Photos(images, who, unseen, unseen_who, kind)
+
+
+def _counted(number: int, what: str) -> str:
+    many = {"photo": "photos", "relit copy": "relit copies"}
+    return f"{number} held-back {what if number == 1 else many[what]}"
+
+
+def held_back(who: Ints, rng: np.random.Generator) -> Ints:
+    """Draw a tenth of the photos, or as many as leave each person one; none where each person has just one."""
+    order = rng.permutation(len(who))
+    _, first_of_each = np.unique(who[order], return_index=True)
+    free = np.delete(order, first_of_each)
+    return free[: max(1, round(HELD_BACK_SHARE * len(who)))]
+
+
+def in_batches(photos: Ints, size: int) -> list[Ints]:
+    """Cut into batches; a last batch of one joins the one before, as a single photo has no statistics of a batch."""
+    cuts = list(range(size, len(photos), size))
+    if cuts and len(photos) - cuts[-1] == 1:
+        cuts.pop()
+    return np.split(photos, cuts)
+
+
+def shuffled(n: int, size: int, epochs: int, rng: np.random.Generator) -> Iterator[Ints]:
+    """Yield the batches of several epochs, each in an order of its own."""
+    for _ in range(epochs):
+        yield from in_batches(rng.permutation(n), size)
+
+
+def relit_copies(images: Floats, rng: np.random.Generator) -> Floats:
+    """Put each image, with white = 1, under a light drawn from the paper's ranges; clip it to black and white."""
+    n = len(images)
+    relit = relight(255 * images, rng.uniform(*ALPHA, n), rng.uniform(*BETA, n), rng.uniform(*SLOPE, (n, 2)))
+    return np.clip(relit / 255, 0, 1).astype(images.dtype)
+
+
 def build_network(architecture: str, size: tuple[int, int], people: int) -> Any:
     """Return a network of pytorchcv with random weights that takes grey pictures of this size.
 
@@ -239,7 +311,7 @@ def build_network(architecture: str, size: tuple[int, int], people: int) -> Any:
     torch = _torch()
     net = _deep("pytorchcv.model_provider").get_model(architecture, pretrained=False, in_channels=1, num_classes=people)
     if architecture == "vgg16":
-        rows, columns = (side // SMALLEST for side in size)
+        rows, columns = (side // MIN_SIDE for side in size)
         net.output = _deep("pytorchcv.models.vgg").VGGOutputBlock(in_channels=512 * rows * columns, classes=people)
         return net
     net.features.final_pool = torch.nn.AdaptiveAvgPool2d(1)
@@ -251,8 +323,8 @@ def _answers(torch: Any, net: Any, images: Floats, device: str) -> Ints:
     net.eval()
     with torch.inference_mode():
         parts = [
-            net(_tensor(torch, images[i : i + AT_ONCE], device)).argmax(dim=1).cpu().numpy()
-            for i in range(0, len(images), AT_ONCE)
+            net(_tensor(torch, images[i : i + IMAGES_PER_BLOCK], device)).argmax(dim=1).cpu().numpy()
+            for i in range(0, len(images), IMAGES_PER_BLOCK)
         ]
     return np.concatenate(parts)
 
@@ -305,29 +377,16 @@ def _check_device(torch: Any, device: object) -> None:
         raise BadParameter("NetworkClassifier", "device", legal, device) from None
 
 
-def _is_size(value: object) -> bool:
-    return isinstance(value, tuple | list) and len(value) == 2 and all(is_whole(side, SMALLEST) for side in value)
-
-
-_LEGAL: Final[dict[str, tuple[str, Callable[[Any], bool]]]] = {
-    "architecture": (
-        f"one of {', '.join(map(repr, ARCHITECTURES))}",
-        lambda value: isinstance(value, str) and value in ARCHITECTURES,
-    ),
+RULES: Final[dict[str, Rule]] = {
+    "architecture": one_of(ARCHITECTURES),
     "augment": ("True or False", lambda value: isinstance(value, bool | np.bool_)),
-    "copies": ("an int of 1 or more", lambda value: is_whole(value, 1)),
-    "size": (f"(rows, columns) of {SMALLEST} or more each", _is_size),
-    "learning_rate": ("a number above 0", is_positive),
-    "batch": ("an int of 2 or more", lambda value: is_whole(value, 2)),
-    "epochs": ("an int of 1 or more", lambda value: is_whole(value, 1)),
+    "copies": at_least(1),
+    "size": size_from(MIN_SIDE),
+    "learning_rate": POSITIVE,
+    "batch": at_least(2),
+    "epochs": at_least(1),
     "budget": ("a number of seconds above 0, or None", lambda value: value is None or is_positive(value)),
     "seed": ("an int from 0 to 2**32 - 1", lambda value: is_whole(value, 0) and value < 2**32),
     "threads": ("an int of 1 or more, or None", lambda value: value is None or is_whole(value, 1)),
 }
-
-
-def _check_parameters(estimator: NetworkClassifier) -> None:
-    for name, (legal, is_legal) in _LEGAL.items():
-        value = getattr(estimator, name)
-        if not is_legal(value):
-            raise BadParameter("NetworkClassifier", name, legal, value)
+"""Legal values of the parameters."""

@@ -1,18 +1,18 @@
 """The rivals' features: images in, one row of numbers each out.
 
-All keep to scikit-learn's contract for transformers, learn nothing, and work on a few images at a time.
+All keep to scikit-learn's contract for transformers, learn nothing, and describe a few images at a time.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any, Final, Self
 
 import numpy as np
+from skimage.feature import hog, local_binary_pattern
 from sklearn.base import BaseEstimator, TransformerMixin
 
 from lightproof.core.images import ROUNDING, Images, bring_to_size, check_images
-from lightproof.errors import BadImage, BadParameter
+from lightproof.errors import BadImage
 from lightproof.estimators.baselines.reflectance_maps import (
     gradient_face,
     log_dct,
@@ -20,21 +20,33 @@ from lightproof.estimators.baselines.reflectance_maps import (
     stretch,
     weber_face,
 )
-from lightproof.method.illumination import tan_triggs
-from lightproof.types import Floats, is_positive, is_whole
+from lightproof.estimators.contract import ImageEstimator
+from lightproof.method.illumination import LIGHTS, tan_triggs
+from lightproof.method.presets import POSITIVE, Rule, at_least, check_parameter, one_of, size_from
+from lightproof.types import Array, Floats, is_whole
 
-BLOCK: Final = 32
-"""Images worked on at a time: memory stays bounded however many there are."""
+IMAGES_PER_BLOCK: Final = 32
+"""Images described together: memory stays bounded."""
 
 SIZE: Final = (64, 64)
 
 RESCALES: Final = ("none", "before", "after", "both")
 
-Rule = tuple[str, Callable[[Any], bool]]
+PATTERNS: Final = 59
+"""Kinds of pattern of 8 neighbors: 58 with at most two changes around the circle, and all others as one."""
+
+GREYS: Final = 65535
+"""LBP compares whole numbers: 16 bits keep all that a photo holds."""
 
 
-class PictureFeatures(TransformerMixin, BaseEstimator):
-    """Bring images to one size and describe each by one row; what the features here have in common."""
+class PictureFeatures(ImageEstimator, TransformerMixin, BaseEstimator):
+    """Bring images to one size and describe each by one row: the base of all features here.
+
+    Parameters
+    ----------
+    size : (int, int), default=(64, 64)
+        Rows and columns every image is brought to.
+    """
 
     size: Any
 
@@ -65,12 +77,12 @@ class PictureFeatures(TransformerMixin, BaseEstimator):
         self._check_parameters()
         images = check_images(X)
         rows: Floats = np.empty((0, 0), np.float32)
-        for start in range(0, len(images), BLOCK):
-            pixels = bring_to_size(images[start : start + BLOCK], self.size, np.float64)
+        for start in range(0, len(images), IMAGES_PER_BLOCK):
+            pixels = bring_to_size(images[start : start + IMAGES_PER_BLOCK], self.size, np.float64)
             block = self._describe(self._in_unit_range(pixels, start)).reshape(len(pixels), -1)
             if start == 0:
                 rows = np.empty((len(images), block.shape[1]), np.float32)
-            rows[start : start + BLOCK] = block
+            rows[start : start + IMAGES_PER_BLOCK] = block
         return rows
 
     def _describe(self, pixels: Floats) -> Floats:
@@ -78,18 +90,16 @@ class PictureFeatures(TransformerMixin, BaseEstimator):
         raise NotImplementedError
 
     def _rules(self) -> dict[str, Rule]:
-        """Tell the legal values of the parameters; a legal ``size`` is a matter of course."""
+        """Return the legal values of the parameters other than ``size``."""
         return {}
 
     def _check_parameters(self) -> None:
-        self._check("size", SIZE_RULE)  # first: other rules may ask how large the picture is
+        self._check("size", size_from(2))  # first: other rules depend on the size
         for name, rule in self._rules().items():
             self._check(name, rule)
 
     def _check(self, name: str, rule: Rule) -> None:
-        legal, is_legal = rule
-        if not is_legal(getattr(self, name)):
-            raise BadParameter(type(self).__name__, name, legal, getattr(self, name))
+        check_parameter(type(self).__name__, name, getattr(self, name), rule)
 
     def _in_unit_range(self, pixels: Floats, start: int) -> Floats:
         low, high = pixels.min(axis=(1, 2)), pixels.max(axis=(1, 2))
@@ -103,19 +113,12 @@ class PictureFeatures(TransformerMixin, BaseEstimator):
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.input_tags.three_d_array, tags.input_tags.two_d_array = True, False
         tags.requires_fit = False
         return tags
 
 
 class Pixels(PictureFeatures):
-    """The pixels themselves.
-
-    Parameters
-    ----------
-    size : (int, int), default=(64, 64)
-        Rows and columns every image is brought to.
-    """
+    """The pixels themselves."""
 
     def __init__(self, size: Any = SIZE) -> None:
         self.size = size
@@ -125,13 +128,7 @@ class Pixels(PictureFeatures):
 
 
 class TanTriggs(PictureFeatures):
-    """Pixels after the chain of :func:`lightproof.method.illumination.tan_triggs`.
-
-    Parameters
-    ----------
-    size : (int, int), default=(64, 64)
-        Rows and columns every image is brought to.
-    """
+    """Pixels after the chain of :func:`lightproof.method.illumination.tan_triggs`."""
 
     def __init__(self, size: Any = SIZE) -> None:
         self.size = size
@@ -141,7 +138,13 @@ class TanTriggs(PictureFeatures):
 
 
 class _Map(PictureFeatures):
-    """A picture map as features; ``rescale`` stretches pictures as the INface toolbox does."""
+    """A picture map as features, stretched as the INface toolbox does.
+
+    Parameters
+    ----------
+    rescale : {"none", "before", "after", "both"}, default="none"
+        Whether the picture is stretched to 256 levels before the map, after it, or both.
+    """
 
     rescale: str
 
@@ -161,11 +164,7 @@ class WeberFace(_Map):
 
     Parameters
     ----------
-    size : (int, int), default=(64, 64)
-        Rows and columns every image is brought to.
     sigma, alpha : float, default=1, 2
-    rescale : {"none", "before", "after", "both"}, default="none"
-        Whether the picture is stretched to 256 levels before the map, after it, or both.
     """
 
     def __init__(self, size: Any = SIZE, *, sigma: float = 1, alpha: float = 2, rescale: str = "none") -> None:
@@ -186,15 +185,12 @@ class GradientFace(_Map):
 
     Parameters
     ----------
-    size : (int, int), default=(64, 64)
-        Rows and columns every image is brought to.
     sigma : float, default=0.75
     encoding : {"circle", "angle"}, default="circle"
         ``"circle"`` gives cosine and sine, because angles wrap: a classifier that measures distances takes 0.1 and
         6.2 for far apart. ``"angle"`` gives the angles as they are.
     rescale : {"none", "before", "after", "both"}, default="none"
-        Whether the picture is stretched to 256 levels before the map, after it, or both; after it only with
-        ``encoding="angle"``.
+        After the map only with ``encoding="angle"``.
     """
 
     def __init__(
@@ -218,15 +214,11 @@ class GradientFace(_Map):
 
 
 class MSLDE(_Map):
-    """The pixels of :func:`lightproof.estimators.baselines.reflectance_maps.multiscale_log_differences`; its parameters are ours.
+    """The pixels of :func:`~lightproof.estimators.baselines.reflectance_maps.multiscale_log_differences`.
 
     Parameters
     ----------
-    size : (int, int), default=(64, 64)
-        Rows and columns every image is brought to.
     scales : int, default=6
-    rescale : {"none", "before", "after", "both"}, default="none"
-        Whether the picture is stretched to 256 levels before the map, after it, or both.
     """
 
     def __init__(self, size: Any = SIZE, *, scales: int = 6, rescale: str = "none") -> None:
@@ -246,11 +238,7 @@ class LogDCT(_Map):
 
     Parameters
     ----------
-    size : (int, int), default=(64, 64)
-        Rows and columns every image is brought to.
     discard : int, default=50
-    rescale : {"none", "before", "after", "both"}, default="none"
-        Whether the picture is stretched to 256 levels before the map, after it, or both.
     """
 
     def __init__(self, size: Any = SIZE, *, discard: int = 50, rescale: str = "none") -> None:
@@ -267,20 +255,81 @@ class LogDCT(_Map):
         return super()._rules() | {"discard": (legal, lambda value: is_whole(value, 0) and value <= most)}
 
 
-def one_of(names: tuple[str, ...]) -> Rule:
-    """Rule: one of some names."""
-    return f"one of {', '.join(map(repr, names))}", lambda value: isinstance(value, str) and value in names
+class HoG(PictureFeatures):
+    """Histograms of oriented gradients, scikit-image's ``hog``: 9 unsigned orientations, L2-Hys.
+
+    N. Dalal, B. Triggs, "Histograms of Oriented Gradients for Human Detection", CVPR 2005.
+
+    Parameters
+    ----------
+    size : (int, int), default=(64, 64)
+        Rows and columns every image is brought to; at least one block.
+    light : {"none", "log", "tan-triggs"}, default="none"
+        What is done against the light first; see :mod:`lightproof.method.illumination`.
+    cell : int, default=8
+        Side of a cell in pixels.
+    block : int, default=3
+        Side of a block in cells.
+    """
+
+    def __init__(self, size: Any = SIZE, *, light: str = "none", cell: int = 8, block: int = 3) -> None:
+        self.size = size
+        self.light = light
+        self.cell = cell
+        self.block = block
+
+    def _describe(self, pixels: Floats) -> Floats:
+        cell, block = (self.cell, self.cell), (self.block, self.block)
+        lit = LIGHTS[self.light](pixels)
+        return np.stack([hog(image, pixels_per_cell=cell, cells_per_block=block) for image in lit])
+
+    def _rules(self) -> dict[str, Rule]:
+        return {"light": one_of(LIGHTS), "cell": at_least(1), "block": at_least(1)}
+
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
+        side = self.cell * self.block
+        legal = f"at least {side} x {side} for cell={self.cell} and block={self.block}"
+        self._check("size", (legal, lambda size: min(size) >= side))
 
 
-def at_least(least: int) -> Rule:
-    """Rule: a whole number from ``least`` on."""
-    return f"an int of {least} or more", lambda value: is_whole(value, least)
+class LBP(PictureFeatures):
+    """Histograms of local binary patterns, one for each cell of the picture.
+
+    The pattern of a pixel says which of its 8 neighbors on the circle of radius 1 are at least as bright, by
+    scikit-image's ``local_binary_pattern``. Gain and brightness of the light change no pattern. Neighbors beyond the
+    border count as black.
+
+    T. Ahonen, A. Hadid, M. Pietikäinen, "Face Description with Local Binary Patterns: Application to Face
+    Recognition", IEEE Transactions on Pattern Analysis and Machine Intelligence 28(12), 2006. The article takes
+    8 neighbors at radius 2 and cells of 18 x 21 pixels, weighed by place; radius 1 and even cells of 8 x 8 are ours.
+
+    Parameters
+    ----------
+    cell : int, default=8
+        Side of a cell in pixels; what is left over at the right and below belongs to the last cells.
+    """
+
+    def __init__(self, size: Any = SIZE, *, cell: int = 8) -> None:
+        self.size = size
+        self.cell = cell
+
+    def _describe(self, pixels: Floats) -> Floats:
+        cells = _cell_numbers(pixels.shape[1:], self.cell)
+        whole = np.rint(pixels * GREYS).astype(np.int32)
+        return np.stack([_histograms(image, cells) for image in whole])
+
+    def _rules(self) -> dict[str, Rule]:
+        return {"cell": at_least(1)}
 
 
-def _is_size(value: Any) -> bool:
-    return isinstance(value, tuple | list) and len(value) == 2 and all(is_whole(side, 2) for side in value)
+def _cell_numbers(shape: tuple[int, ...], cell: int) -> Array:
+    across, down = (np.minimum(np.arange(side) // cell, max(side // cell - 1, 0)) for side in (shape[1], shape[0]))
+    numbers: Array = down[:, None] * (across[-1] + 1) + across
+    return numbers
 
 
-SIZE_RULE: Final[Rule] = ("(rows, columns) of 2 or more each", _is_size)
-
-POSITIVE: Final[Rule] = ("a number above 0", is_positive)
+def _histograms(image: Array, cells: Array) -> Floats:
+    patterns = local_binary_pattern(image, 8, 1, "nri_uniform").astype(np.intp)  # type: ignore[no-untyped-call]
+    counts = np.bincount((cells * PATTERNS + patterns).ravel(), minlength=PATTERNS * (int(cells.max()) + 1))
+    return counts.astype(np.float64)

@@ -10,18 +10,18 @@ from typing import Any
 
 from sklearn.pipeline import Pipeline, make_pipeline
 
-from lightproof.estimators.baselines.histograms import LBP, HoG
-from lightproof.estimators.baselines.neighbors import ChiSquareNeighbor, OneNeighbor
+from lightproof.estimators.baselines.classifiers import ChiSquareNeighbor, OneNeighbor, ValidatedSVM
 from lightproof.estimators.baselines.picture_features import (
+    LBP,
     MSLDE,
     SIZE,
     GradientFace,
+    HoG,
     LogDCT,
     Pixels,
     TanTriggs,
     WeberFace,
 )
-from lightproof.estimators.baselines.svm import ValidatedSVM
 
 
 def weberface_svm(

@@ -1,27 +1,29 @@
-"""A support vector machine whose parameters are chosen inside the training set."""
+"""Classifiers of any features: nearest neighbors, and a support vector machine that validates its parameters."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Final, Self
+from typing import Any, Final, Self, cast
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.metrics.pairwise import additive_chi2_kernel
 from sklearn.multiclass import OneVsRestClassifier
+from sklearn.neighbors import KNeighborsClassifier
 from sklearn.svm import SVC
 from sklearn.utils.validation import validate_data
 
 from lightproof.core.labels import check_labels, label_array, one_photo_each, sort_labels, training_part
-from lightproof.errors import BadLabels, BadParameter
-from lightproof.estimators.not_fitted import NotFitted
-from lightproof.types import Array, Floats, is_whole
+from lightproof.errors import BadLabels
+from lightproof.estimators.contract import NotFitted
+from lightproof.method.presets import at_least, check_parameter, one_of
+from lightproof.types import Array, Floats
 
 COSTS: Final = (0.01, 0.1, 1.0, 10.0, 100.0)
 WIDTHS: Final = (0.1, 1.0, 10.0)
-STRATEGIES: Final = ("ovo", "ovr")
 
-BLOCK: Final = 256
-"""Probes compared at a time."""
+PROBES_PER_BLOCK: Final = 256
+"""Probes compared together: memory stays bounded."""
 
 
 @dataclass(frozen=True)
@@ -95,7 +97,8 @@ class ValidatedSVM(ClassifierMixin, BaseEstimator):
         y : sequence of length n
             Labels of any hashable type.
         """
-        self._check_parameters()
+        check_parameter(type(self).__name__, "strategy", self.strategy, one_of(("ovo", "ovr")))
+        check_parameter(type(self).__name__, "random_state", self.random_state, at_least(0))
         vectors = validate_data(self, X, dtype=[np.float64, np.float32])
         labels = check_labels(y, len(vectors))
         people = sort_labels(labels)
@@ -130,8 +133,8 @@ class ValidatedSVM(ClassifierMixin, BaseEstimator):
         vectors = validate_data(self, X, dtype=[np.float64, np.float32], reset=False)
         own = np.einsum("ij,ij->i", self._vectors, self._vectors)
         places = []
-        for start in range(0, len(vectors), BLOCK):
-            block = vectors[start : start + BLOCK] - self._middle
+        for start in range(0, len(vectors), PROBES_PER_BLOCK):
+            block = vectors[start : start + PROBES_PER_BLOCK] - self._middle
             products = block @ self._vectors.T
             squares = _squared_distances(products, np.einsum("ij,ij->i", block, block), own)
             places.append(self._machine.predict(self._kernel(self._candidate, products, squares)))
@@ -160,13 +163,6 @@ class ValidatedSVM(ClassifierMixin, BaseEstimator):
     def _kernel(self, candidate: Candidate, products: Floats, squares: Floats) -> Floats:
         return products if candidate.width is None else np.exp(-candidate.width * self._scale * squares)
 
-    def _check_parameters(self) -> None:
-        owner = type(self).__name__
-        if not isinstance(self.strategy, str) or self.strategy not in STRATEGIES:
-            raise BadParameter(owner, "strategy", f"one of {', '.join(map(repr, STRATEGIES))}", self.strategy)
-        if not is_whole(self.random_state, 0):
-            raise BadParameter(owner, "random_state", "an int of 0 or more", self.random_state)
-
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "classes_")
 
@@ -180,3 +176,72 @@ def _scale(vectors: Floats) -> float:
 def _squared_distances(products: Floats, left: Floats, right: Floats) -> Floats:
     squares: Floats = np.maximum(left[:, None] + right - 2 * products, 0)
     return squares
+
+
+class OneNeighbor(KNeighborsClassifier):
+    """scikit-learn's nearest neighbor, which also takes one photo a person without a warning."""
+
+    def __init__(self) -> None:
+        super().__init__(n_neighbors=1)
+
+    def fit(self, X: Any, y: Any) -> Self:
+        """Keep the rows and their names.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, D)
+        y : sequence of length n
+        """
+        with one_photo_each():
+            return cast(Self, super().fit(X, y))
+
+
+class ChiSquareNeighbor(ClassifierMixin, BaseEstimator):
+    r"""Nearest neighbor of histograms by the chi-square distance :math:`\sum_i (a_i - b_i)^2 / (a_i + b_i)`.
+
+    Bins that are empty on both sides count nothing. Of equally near rows the first is taken.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (C,)
+    """
+
+    def fit(self, X: Any, y: Any) -> Self:
+        """Keep the rows and their names.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, D)
+            Counts or shares, 0 or more.
+        y : sequence of length n
+        """
+        self._rows = validate_data(self, X, dtype=[np.float64, np.float32], ensure_non_negative=True)
+        labels = check_labels(y, len(self._rows))
+        self._names, self.classes_ = label_array(labels), label_array(sort_labels(labels))
+        return self
+
+    def predict(self, X: Any) -> Array:
+        """Name the person of each row.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, D)
+
+        Returns
+        -------
+        ndarray of shape (n,)
+        """
+        if not hasattr(self, "classes_"):
+            raise NotFitted(type(self).__name__, "predict")
+        rows = validate_data(self, X, dtype=self._rows.dtype, reset=False, ensure_non_negative=True)
+        # scikit-learn's kernel cannot read what it may not write; it is minus the distance.
+        known, rows = (np.require(some, requirements="W") for some in (self._rows, rows))
+        blocks = [rows[start : start + PROBES_PER_BLOCK] for start in range(0, len(rows), PROBES_PER_BLOCK)]
+        nearest = np.concatenate([additive_chi2_kernel(block, known).argmax(axis=1) for block in blocks])
+        names: Array = self._names[nearest]
+        return names
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.positive_only = True
+        return tags
