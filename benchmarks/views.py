@@ -38,7 +38,7 @@ def seen(name: str) -> Matcher:
 def measure(faces: FaceSet, presets: Sequence[str], picks: Sequence[int], jobs: int) -> Iterator[list[str]]:
     """Yield a line of the table for each preset and view."""
     names = [f"{preset}: {view}" for preset, view in product(presets, VIEWS)]
-    rows = run_open_set(faces, names, jobs, picks=picks, matcher_named=seen)
+    rows = run_open_set(faces, names, jobs, picks=picks, matcher_of=seen)
     for name in names:
         lax, strict, pairs = _figures([row for row in rows if (row.preset, row.subset) == (name, "all")])
         yield [name, *(f"{value:.2f}" for value in (lax.rank1, lax.found, strict.found, pairs.eer))]

@@ -9,7 +9,7 @@ import pytest
 
 from lightproof.datasets import make_relit_faces
 from lightproof.errors import BadLabels
-from lightproof.experiments.open_set import DRAWS, FARS, SUBSETS, open_set_tables, run_open_set
+from lightproof.experiments.open_set import FARS, N_SPLITS, SUBSETS, open_set_tables, run_open_set
 
 LIGHTS = [(0, 0), (-5, 10), (20, 10), (50, 0), (85, 20), (110, 40)]
 """Two of the training set, and one of each subset."""
@@ -43,7 +43,7 @@ def test_there_is_a_row_for_each_threshold_rate_and_subset(rows):
 
 def test_every_photo_is_asked_about_in_every_gallery(rows):
     whole = only(rows, test="open set", far=0.01, subset="all")
-    assert whole.galleries == 2 * DRAWS
+    assert whole.galleries == 2 * N_SPLITS
     assert whole.n + whole.strangers == whole.galleries * PEOPLE * len(SUBSETS)
     assert whole.n == whole.galleries * PEOPLE // 2 * len(SUBSETS)
 

@@ -164,9 +164,9 @@ def test_every_method_of_the_paper_has_a_guess():
 
 
 def test_every_explanation_changes_something_and_can_be_built(people):
-    for explanation in METHOD_CHANGES:
-        method = METHODS[explanation.method]
-        changed = method.changed(explanation.title, **explanation.change)
+    for change in METHOD_CHANGES:
+        method = METHODS[change.method]
+        changed = method.changed(change.title, **change.settings)
         assert changed.title != method.title
         assert changed.build(size=changed.size, **changed.settings) is not None
 

@@ -1,4 +1,4 @@
-"""Which part of the picture a method may look at.
+"""Crops: the part of a picture that a method sees.
 
 Sets that are cut from one capture session show the same hair and the same outline in every photo of a person. A method
 that does as well on the rim of the picture as on the face has learned the session, not the person.

@@ -1,4 +1,4 @@
-"""The demonstration: made-up people, one photo each, identified under ever harder light."""
+"""The demonstration: rendered people, enrolled with one photo each, identified under ever harder light."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ METHODS: Final[dict[str, Callable[[], Any]]] = {
 
 @dataclass(frozen=True, eq=False)
 class Demo:
-    """What the demonstration saw.
+    """The faces of the demonstration and the answers.
 
     Attributes
     ----------
@@ -39,9 +39,9 @@ class Demo:
     split : Split
         Gallery and probes, by severity.
     answers : dict of str to ndarray
-        The name each method gave to every photo of ``faces``; the empty string for the gallery.
+        By method, the name for every photo of ``faces``; "" for the gallery.
     recognizer : FaceRecognizer
-        The one behind ``answers[OURS]``.
+        Gave ``answers[OURS]``.
     """
 
     faces: FaceSet
@@ -69,7 +69,7 @@ def render_people(n_people: int, seed: int, progress: SizedProgress = iter) -> F
 
 
 def run_demo(faces: FaceSet, progress: SizedProgress = iter) -> Demo:
-    """Enroll everybody with the frontally lit photo and let every method name the others."""
+    """Enroll the frontally lit photo of each person, and identify the others by every method."""
     frontal = _frontal_pick(faces)
     split = yale_test_2(frontal).split(faces)
     probes = np.concatenate(list(split.probes.values()))
@@ -85,7 +85,7 @@ def run_demo(faces: FaceSet, progress: SizedProgress = iter) -> Demo:
 
 
 def why_not_second(demo: Demo, photo: int) -> tuple[str, str, Floats]:
-    """Tell who came first and second for a photo, and how much each patch spoke for the first, as a map."""
+    """Return the best match of a photo, the runner-up, and how much each patch spoke for the best, as a map."""
     contributions = demo.recognizer.patch_contributions(demo.faces.images[[photo]])[0]
     first, second = contributions.sum(axis=0).argsort()[:2]
     favor = demo.recognizer.grid_.as_map(contributions[:, second] - contributions[:, first])
@@ -93,7 +93,7 @@ def why_not_second(demo: Demo, photo: int) -> tuple[str, str, Floats]:
 
 
 def _frontal_pick(faces: FaceSet) -> int:
-    """Place of the light at azimuth 0, elevation 0 among the training lights of a person."""
+    """Return the position of the light at azimuth 0, elevation 0 among the training lights of a person."""
     first = faces.take(faces.labels == faces.labels[0])
     training = first.take(yale_subset(first.azimuths, first.elevations) == 0)
     return int(np.flatnonzero((training.azimuths == 0) & (training.elevations == 0))[0])

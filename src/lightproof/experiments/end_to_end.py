@@ -1,4 +1,4 @@
-"""Crops set into a frame, found by the detector, cut by the eyes it found: nothing is told about the eyes."""
+"""Crops are set into a frame, found again by the detector, and cut by the eyes it found."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _NOWHERE: Final = np.full(2, complex(np.nan, np.nan))
 
 
 class _Sighting(NamedTuple):
-    """Both eyes in the crop, and the light in which they were found."""
+    """Both eyes in the crop, and the look (a relighting of the photo) in which they were found."""
 
     eyes: NDArray[np.complex128]
     look: str
@@ -33,16 +33,16 @@ class _Sighting(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Search:
-    """What the detector found in a set of crops.
+    """The faces that the detector found in a set of crops.
 
     Attributes
     ----------
     faces : FaceSet
-        Each photo cut by the eyes that were found in it; black, and said so in ``found``, where there were none.
+        Each photo cut by the eyes that were found in it; black if there were none, see ``found``.
     eyes : ndarray of shape (n, 2), complex
-        Column + 1j * row of the right and the left eye in the crop as it came; NaN where none were found.
+        Column + 1j * row of the right and the left eye in the original crop; NaN if none were found.
     looks : tuple of str
-        The light in which each face was found, "" where none was.
+        The look in which each face was found; "" if none was.
     """
 
     faces: FaceSet
@@ -74,13 +74,12 @@ def find_again(faces: FaceSet, jobs: int = 1, progress: Progress = silent) -> Se
     for i in np.flatnonzero(np.isfinite(eyes[:, 0])):
         right, left = ((eye.real, eye.imag) for eye in eyes[i])
         images[i] = align_by_eyes(faces.images[i], right, left, faces.images.shape[1:])
-    there = np.array([sighting is not None for sighting in found])
     looks = tuple("" if sighting is None else sighting.look for sighting in found)
-    return Search(replace(faces, images=images, found=there), eyes, looks)
+    return Search(replace(faces, images=images, found=np.isfinite(eyes[:, 0])), eyes, looks)
 
 
 def set_into_frame(image: NDArray[np.uint8]) -> tuple[NDArray[np.uint8], complex]:
-    """Set a crop into the middle of a black frame; return the frame, and where the crop's corner is in it."""
+    """Set a crop into the middle of a black frame; return the frame, and the position of the crop's corner."""
     frame = np.zeros((FRAME, FRAME), np.uint8)
     left, top = (FRAME - image.shape[1]) // 2, (FRAME - image.shape[0]) // 2
     frame[top : top + image.shape[0], left : left + image.shape[1]] = image
@@ -88,16 +87,9 @@ def set_into_frame(image: NDArray[np.uint8]) -> tuple[NDArray[np.uint8], complex
 
 
 def eye_errors(search: Search) -> NDArray[np.float64] | None:
-    """Mean distance of the eyes from the person's own, in percent of the eye distance; None where nobody knows them.
+    """Mean distance of the eyes from the person's marked ones, in percent of the eye distance, shape (n,).
 
-    Parameters
-    ----------
-    search : Search
-
-    Returns
-    -------
-    ndarray of shape (n,)
-        NaN where no face was found.
+    NaN if no face was found; None for a data set without marked eyes.
     """
     if search.faces.name != "yale":
         return None
@@ -107,14 +99,14 @@ def eye_errors(search: Search) -> NDArray[np.float64] | None:
 
 
 def search_table(search: Search) -> TextTable:
-    """How many faces were found in each light, how well, and by which look."""
+    """Show how many faces were found in each subset, how far their eyes are off, and the looks that found them."""
     subsets = yale_subset(search.faces.azimuths, search.faces.elevations)
     errors = eye_errors(search)
     groups = [("training set" if k == 0 else f"subset {k}", subsets == k) for k in range(5)]
     lines = []
     for name, chosen in [*groups, ("all", subsets >= 0)]:
         if chosen.any():
-            lines.append([name, *_said(search, errors, chosen)])
+            lines.append([name, *_cells(search, errors, chosen)])
     return TextTable(
         "Faces found",
         ["photos", "number", "found, %", "eyes off: median", "95 % within", "found in the look"],
@@ -123,18 +115,18 @@ def search_table(search: Search) -> TextTable:
     )
 
 
-def _said(search: Search, errors: NDArray[np.float64] | None, chosen: NDArray[np.bool_]) -> list[str]:
+def _cells(search: Search, errors: NDArray[np.float64] | None, chosen: NDArray[np.bool_]) -> list[str]:
     found = chosen & search.faces.found
     off = ["", ""]
     if errors is not None and found.any():
         off = [f"{np.percentile(errors[found], share):.1f}" for share in (50, 95)]
-    looks = Counter(look for look, there in zip(search.looks, found, strict=True) if there)
-    said = ", ".join(f"{look} {count}" for look, count in looks.most_common())
-    return [str(int(chosen.sum())), f"{100 * found.sum() / chosen.sum():.2f}", *off, said]
+    looks = Counter(np.array(search.looks)[found].tolist())
+    counts = ", ".join(f"{look} {count}" for look, count in looks.most_common())
+    return [str(int(chosen.sum())), f"{100 * found.sum() / chosen.sum():.2f}", *off, counts]
 
 
 def _find(image: NDArray[np.uint8]) -> _Sighting | None:
-    """Find the face in a crop; what has an eye outside of it is a trick of the frame's edge."""
+    """Find the face in a crop; a face with an eye outside of it is an artifact of the frame's edge."""
     frame, corner = set_into_frame(image)
     for face in find_faces(frame):
         eyes = np.array([complex(*face.right_eye), complex(*face.left_eye)]) - corner

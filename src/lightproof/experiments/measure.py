@@ -1,6 +1,6 @@
 """One method, some galleries: fit, predict, count.
 
-Whatever this module reaches by its imports decides a figure; nothing about tables or reports belongs here.
+The cache hashes all that this module imports, so nothing about tables or reports belongs here.
 """
 
 from __future__ import annotations
@@ -31,24 +31,24 @@ ALIGNMENTS: Final[dict[str, Callable[[Array], Array]]] = {
     JITTERED: partial(jitter_by_eyes, share=0.04, seed=0),
     FOUND: lambda images: images,
 }
-"""How the crops lie: as they come; cut again by eyes that are a little off, photo i always by the same; or cut by the
-eyes that a detector found, before they come here."""
+"""How pictures are aligned: as they come; cut again by eyes that are a little off, for photo i always by the same; or
+by the eyes that a detector found, before they come here."""
 
 
 @dataclass(frozen=True, eq=False)
 class Measurement:
-    """What one method did on every gallery of an experiment.
+    """The answers of one method on every gallery of an experiment.
 
     Attributes
     ----------
     hits : list of dict of int to ndarray of bool
-        For each gallery, by subset: whether each probe was named correctly, in the order of the split.
+        For each gallery, by subset: whether each probe was identified correctly, in the order of the split.
     fit_seconds : float
-        All galleries together, features of the pictures included where they are computed once for all.
+        All galleries together; with the features of the pictures, if they are computed once for all galleries.
     seconds : dict of int to float
-        By subset, to name the probes; all galleries together.
+        By subset, to identify the probes; all galleries together.
     chosen : list of str
-        For each gallery, what the method chose by validation, in words; empty where it chooses nothing.
+        For each gallery, the choice of the validation in words; empty if there is none.
     """
 
     hits: list[dict[int, Array]]
@@ -57,7 +57,7 @@ class Measurement:
     chosen: list[str]
 
     def plain(self) -> dict[str, Any]:
-        """Return it as plain values, for a file."""
+        """Return plain values for a file."""
         return {
             "hits": [{str(s): "".join("01"[int(h)] for h in hits) for s, hits in by.items()} for by in self.hits],
             "fit_seconds": self.fit_seconds,
@@ -67,18 +67,18 @@ class Measurement:
 
     @classmethod
     def of(cls, plain: dict[str, Any], splits: Sequence[Split]) -> Self:
-        """Read it from plain values; those that cannot be an outcome on these splits are an error."""
-        outcome = cls(
+        """Read it from plain values; refuse those that do not fit these splits."""
+        read = cls(
             hits=[{int(subset): _bits(hits) for subset, hits in by.items()} for by in plain["hits"]],
             fit_seconds=float(plain["fit_seconds"]),
             seconds={int(subset): float(value) for subset, value in plain["seconds"].items()},
             chosen=[str(choice) for choice in plain["chosen"]],
         )
-        asked = [{subset: len(probes) for subset, probes in split.probes.items()} for split in splits]
-        answered = [{subset: len(hits) for subset, hits in by.items()} for by in outcome.hits]
-        if answered != asked or set(outcome.seconds) != set(asked[0]) or len(outcome.chosen) != len(splits):
+        probes = [{subset: len(probes) for subset, probes in split.probes.items()} for split in splits]
+        answers = [{subset: len(hits) for subset, hits in by.items()} for by in read.hits]
+        if answers != probes or set(read.seconds) != set(probes[0]) or len(read.chosen) != len(splits):
             raise ValueError("answers to other questions")
-        return outcome
+        return read
 
 
 def measure(
@@ -86,12 +86,12 @@ def measure(
 ) -> Measurement:
     """Fit and judge one estimator on every split.
 
-    A photo in which no face was found is neither enrolled nor compared with anybody; asked about, it is a mistake.
+    A photo without a face is neither enrolled nor compared; as a probe it is a mistake.
 
     Parameters
     ----------
     estimator : estimator
-        A pipeline's features must not depend on the gallery: they are computed once, for all splits.
+        The features of a pipeline must not depend on the gallery: they are computed once, for all splits.
     pictures : ndarray of shape (n, h, w)
         Already brought to size.
     labels : ndarray of shape (n,)
@@ -105,39 +105,39 @@ def measure(
     """
     found = np.ones(len(labels), bool) if found is None else found
     start = time.perf_counter()
-    judge, known = estimator, pictures
+    classifier, features = estimator, pictures
     if isinstance(estimator, Pipeline):
-        judge, known = estimator[-1], estimator[:-1].fit_transform(pictures)
-    outcome = Measurement([], time.perf_counter() - start, dict.fromkeys(splits[0].probes, 0.0), [])
-    fitting = outcome.fit_seconds
+        classifier, features = estimator[-1], estimator[:-1].fit_transform(pictures)
+    fit_seconds = time.perf_counter() - start
+    all_hits, seconds, chosen = [], dict.fromkeys(splits[0].probes, 0.0), []
     for split in splits:
         start = time.perf_counter()
         enrolled = split.gallery[found[split.gallery]]
-        judge.fit(known[enrolled], labels[enrolled])
-        fitting += time.perf_counter() - start
+        classifier.fit(features[enrolled], labels[enrolled])
+        fit_seconds += time.perf_counter() - start
         hits = {}
         for subset, probes in split.probes.items():
             start = time.perf_counter()
             hits[subset] = found[probes]
-            asked = probes[found[probes]]
-            if len(asked):
-                hits[subset][found[probes]] = judge.predict(known[asked]) == labels[asked]
-            outcome.seconds[subset] += time.perf_counter() - start
-        outcome.hits.append(hits)
-        outcome.chosen.append(_choice(judge))
-    return Measurement(outcome.hits, fitting, outcome.seconds, outcome.chosen)
+            compared = probes[found[probes]]
+            if len(compared):
+                hits[subset][found[probes]] = classifier.predict(features[compared]) == labels[compared]
+            seconds[subset] += time.perf_counter() - start
+        all_hits.append(hits)
+        chosen.append(_choice(classifier))
+    return Measurement(all_hits, fit_seconds, seconds, chosen)
 
 
 def build(maker: Callable[..., Any], settings: Mapping[str, Any], pictures: Floats) -> Any:
-    """Make an estimator that takes the pictures in the size they have."""
+    """Make an estimator for pictures of this size."""
     return maker(size=pictures.shape[1:], **settings)
 
 
 def take_pictures(images: Array, size: tuple[int, int], smoothing: str, crop: str, alignment: str = BY_HAND) -> Floats:
-    """Bring all photos to a size once, and cut out what a method may look at.
+    """Bring all photos to a size once, and cut out what the method sees.
 
-    Crops that are moved are moved first, in the size they come in. Photos are smoothed before they are shrunk, so at
-    the cut between interior and rim one row of pixels on each side holds a little of the other.
+    They are aligned first, in the size they come in. They are smoothed before they are shrunk, so at the cut between
+    interior and rim one row of pixels on each side holds a little of the other.
 
     Parameters
     ----------
@@ -156,13 +156,12 @@ def take_pictures(images: Array, size: tuple[int, int], smoothing: str, crop: st
     return np.concatenate([CROPS[crop](bring_to_size(block, size, np.float32, smoothing)) for block in blocks])
 
 
-def _choice(judge: Any) -> str:
-    if hasattr(judge, "chosen_"):
-        return str(judge.chosen_)
-    # Our own method says it by its settings: asked to validate, it keeps a number.
-    settings = getattr(judge, "settings_", {})
-    if getattr(judge, "components", None) == "validate":
-        return f"{settings['components']} components"
+def _choice(classifier: Any) -> str:
+    if hasattr(classifier, "chosen_"):
+        return str(classifier.chosen_)
+    # Our own method keeps the number that it chose among its settings.
+    if getattr(classifier, "components", None) == "validate":
+        return f"{classifier.settings_['components']} components"
     return ""
 
 

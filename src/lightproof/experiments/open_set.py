@@ -1,11 +1,14 @@
-"""Half of the people enrolled, the other half strangers: who is found, and who is let in."""
+"""Half of the people are enrolled, the other half strangers: TPIR, FPIR, and the error rate of pairs.
+
+``found`` is the TPIR (true-positive identification rate), ``far`` the FPIR (false-positive identification rate).
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from functools import partial
-from itertools import islice
+from itertools import islice, product
 from typing import Any, Final, NamedTuple
 
 import numpy as np
@@ -27,27 +30,29 @@ from lightproof.matching.templates import Template, TemplateSet
 from lightproof.metrics import equal_error_rate, open_set, share_by_person
 from lightproof.types import Array, Floats, Ints
 
-DRAWS: Final = 5
+N_SPLITS: Final = 5
+"""Splits of the people into enrolled ones and strangers."""
+
 FARS: Final = (0.01, 0.001)
 SEED: Final = 0
-
 SUBSETS: Final = (1, 2, 3, 4)
 
-TOGETHER: Final = 128
-"""Probes that are compared in one go."""
+PROBES_PER_BLOCK: Final = 128
+
+MatcherOf = Callable[[str], Matcher]
+"""Makes the matcher of a preset."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class OpenSetRow:
     """One figure. The names of the fields are the keys of the JSON file and stay as they are.
 
-    ``test`` is "open set" (one threshold for all galleries, that lets in just the share ``far`` of the strangers),
+    ``test`` is "open set" (one threshold for all galleries, which accepts the share ``far`` of the strangers),
     "calibrated" (each gallery's own threshold, from its own people and relit copies of their photos), "uncalibrated"
-    (the usual threshold), or "verify" (pairs of one enrolled photo and one other). ``found``, ``low``, ``high``,
-    ``accepted``, ``eer`` and ``rank1`` are percent: of the enrolled people's photos, those that were accepted and
-    rightly named, with an interval by person; of the strangers' photos, those that were accepted. ``each`` is ``found``
-    with a
-    threshold of its own for every gallery. ``n`` and ``strangers`` are numbers of comparisons.
+    (the default threshold), or "verify" (pairs of one enrolled photo and one other). All figures are percent:
+    ``found``, with the interval ``low`` to ``high`` by person, is the share of the enrolled people's photos that are
+    accepted and rightly named, ``accepted`` that of the strangers' photos. ``each`` is ``found`` with an own threshold
+    for every gallery. ``n`` and ``strangers`` are numbers of comparisons.
     """
 
     dataset: str
@@ -55,14 +60,14 @@ class OpenSetRow:
     preset: str
     people: str
     subset: int | str
-    far: float | None
-    found: float | None
-    low: float | None
-    high: float | None
-    accepted: float | None
-    each: float | None
-    rank1: float | None
-    eer: float | None
+    far: float | None = None
+    found: float | None = None
+    low: float | None = None
+    high: float | None = None
+    accepted: float | None = None
+    each: float | None = None
+    rank1: float | None = None
+    eer: float | None = None
     n: int
     strangers: int
     galleries: int
@@ -72,47 +77,54 @@ class OpenSetRow:
         return asdict(self)
 
 
-class _Gallery(NamedTuple):
-    """One light of the enrolled photos: evidence of all probes, and of the enrolled photos themselves, for everybody.
+class _Probes(NamedTuple):
+    """Positions of the probes in the set, their subsets, and whether a face was found in each."""
 
-    ``own`` holds, for each person, their photo and its relit copies, as evidence for everybody: (C, copies, C).
-    ``alike`` says how far the lights of the enrolled photos agree.
+    positions: Ints
+    subsets: Ints
+    found: Array
+
+
+class _EnrolledLight(NamedTuple):
+    """The photos that are enrolled under one light, and their templates."""
+
+    photos: list[Array]
+    templates: TemplateSet
+
+
+class _LightScores(NamedTuple):
+    """Scores against everybody enrolled under one light.
+
+    Of each person's photo and its relit copies, ``own`` and ``own_cohort`` have the shape (C, copies, C or cohort).
+    ``agreement`` is that of the lights of the enrolled photos.
     """
 
     probes: Scores
     own: Floats
     own_cohort: Floats
-    alike: float
-
-
-class _Light(NamedTuple):
-    """The photos that are enrolled in one light, and who is on them."""
-
-    photos: list[Array]
-    people: TemplateSet
+    agreement: float
 
 
 class _Data(NamedTuple):
-    """Everything that is measured once: ``truth`` is the number of the person on each probe."""
+    """What is computed once for a preset; ``truth`` is the number of the person on each probe."""
 
     people: Array
     truth: Ints
-    subsets: Ints
-    found: Array
-    galleries: list[_Gallery]
+    probes: _Probes
+    lights: list[_LightScores]
 
 
 class _Trial(NamedTuple):
-    """One draw in one gallery: the lead of the best match of each probe, whose it is, and what strangers do there."""
+    """One split under one light: the best match of each probe, whether it is right, and the impostors' models."""
 
     best: Floats
     right: Array
-    known: Array
-    thresholds: dict[str, ImpostorModel]
+    enrolled: Array
+    impostors: dict[str, ImpostorModel]
 
 
 def matcher_of_preset(preset: str) -> Matcher:
-    """Return what the galleries of a preset compare with."""
+    """Return the matcher of the galleries of a preset."""
     return matcher_for(preset_settings(preset))
 
 
@@ -122,9 +134,9 @@ def run_open_set(
     jobs: int = 1,
     progress: Progress = silent,
     picks: Sequence[int] = range(len(YALE_EVERY_LIGHT)),
-    matcher_named: Callable[[str], Matcher] = matcher_of_preset,
+    matcher_of: MatcherOf = matcher_of_preset,
 ) -> list[OpenSetRow]:
-    """Run the protocol: five draws of half of the people, one photo each, in each of eleven lights.
+    """Run the protocol: five splits of the people in halves, one photo each enrolled, under each of eleven lights.
 
     Parameters
     ----------
@@ -137,218 +149,179 @@ def run_open_set(
         Shows how far it is.
     picks : sequence of int
         Which of the eleven photos that can be enrolled.
-    matcher_named : callable
-        Makes the matcher of a preset; whoever compares others than those of galleries gives another.
+    matcher_of : callable
+        Makes the matcher of a preset, such as one that galleries do not use.
 
     Returns
     -------
     list of OpenSetRow
     """
-    if len(np.unique(faces.labels)) < 4:
+    people, truth = np.unique(faces.labels, return_inverse=True)
+    if len(people) < 4:
         raise BadLabels("The data set", "of 4 or more people, so that there are strangers", "fewer")
+    probes = _probes(faces)
+    positions = probes.positions[probes.found]
+    # Without any face there is one empty block, which the matcher refuses.
+    starts = range(0, max(len(positions), 1), PROBES_PER_BLOCK)
+    blocks = [positions[start : start + PROBES_PER_BLOCK] for start in starts]
+    pieces = (piece for preset in presets for piece in _pieces(faces, blocks, preset, picks, matcher_of))
+    total = len(presets) * (len(blocks) + len(picks))
+    # Read to the end first, so that the bar is full and the processes end.
+    results = iter(list(progress(ProcessExecutor(jobs).map(Task(_call), pieces, total), total)))
     rows: list[OpenSetRow] = []
-    pieces = len(presets) * (len(_blocks(faces)) + len(picks))
-    # To the end before anything is made of it: a bar is full then, and processes are done.
-    done = iter(list(progress(_stream(faces, presets, picks, matcher_named, jobs, pieces), pieces)))
     for preset in presets:
-        data = _data(faces, _galleries(faces, picks, done))
-        rows += _rows(faces.name, preset, "all", data, range(len(data.people)))
+        scores = stack_probes(list(islice(results, len(blocks))))
+        lights = _by_light(scores, probes.found, list(islice(results, len(picks))))
+        data = _Data(people, truth[probes.positions], probes, lights)
+        rows += _rows(faces.name, preset, "all", data, range(len(people)))
         if faces.name == "yale":
             for name, chosen in (("even", has_even_number), ("odd", has_odd_number)):
-                some = [i for i, person in enumerate(data.people) if chosen(str(person))]
-                rows += _rows(faces.name, preset, name, data, some)
+                members = [i for i, person in enumerate(people) if chosen(str(person))]
+                rows += _rows(faces.name, preset, name, data, members)
     return rows
 
 
-def _probes(faces: FaceSet) -> dict[int, Array]:
-    return dict(YALE_EVERY_LIGHT[0].split(faces).probes)
-
-
-def _places(faces: FaceSet) -> Ints:
-    return np.concatenate([_probes(faces)[subset] for subset in SUBSETS])
-
-
-def _blocks(faces: FaceSet) -> list[Ints]:
-    """The probes whose faces were found, some at a time."""
-    there = _places(faces)[faces.found[_places(faces)]]
-    # None at all is one block of nothing, which is refused in a sentence.
-    return [there[start : start + TOGETHER] for start in range(0, max(len(there), 1), TOGETHER)]
-
-
-def _stream(
-    faces: FaceSet,
-    presets: Sequence[str],
-    picks: Sequence[int],
-    matcher_named: Callable[[str], Matcher],
-    jobs: int,
-    total: int,
-) -> Iterator[Any]:
-    """Yield for each preset what each block of probes says for everybody in every light, then what each light has."""
-    pieces = (piece for preset in presets for piece in _pieces(faces, preset, picks, matcher_named))
-    return ProcessExecutor(jobs).map(Task(_done), pieces, total)
-
-
-def _done(piece: Callable[[], Any]) -> Any:
-    return piece()
+def _probes(faces: FaceSet) -> _Probes:
+    by_subset = YALE_EVERY_LIGHT[0].split(faces).probes
+    positions = np.concatenate([by_subset[subset] for subset in SUBSETS])
+    subsets = np.repeat(SUBSETS, [len(by_subset[subset]) for subset in SUBSETS])
+    return _Probes(positions, subsets, faces.found[positions])
 
 
 def _pieces(
-    faces: FaceSet, preset: str, picks: Sequence[int], matcher_named: Callable[[str], Matcher]
+    faces: FaceSet, blocks: Sequence[Ints], preset: str, picks: Sequence[int], matcher_of: MatcherOf
 ) -> Iterator[Callable[[], Any]]:
-    lights = [_enrolled(matcher_named(preset), faces, pick) for pick in picks]
-    # What is said for a person depends on nobody else, so a probe is taken apart once for all lights.
-    everybody: dict[Hashable, Template] = {
+    """Yield the comparisons of each block of probes with all lights, then those of the photos enrolled in each."""
+    lights = [_enroll(matcher_of(preset), faces, pick) for pick in picks]
+    # A person's score depends on nobody else, so the people of all lights can be compared at once.
+    templates: dict[Hashable, Template] = {
         (pick, name): template
         for pick, light in zip(picks, lights, strict=True)
-        for name, template in light.people.templates.items()
+        for name, template in light.templates.templates.items()
     }
-    people = matcher_named(preset).template_set(everybody)
-    for block in _blocks(faces):
-        yield partial(_said, faces.images[block], people, preset, matcher_named)
+    everybody = matcher_of(preset).template_set(templates)
+    for block in blocks:
+        yield partial(_compare_probes, faces.images[block], everybody, preset, matcher_of)
     for pick, light in zip(picks, lights, strict=True):
-        yield partial(_own, light, pick, preset, matcher_named)
+        yield partial(_compare_enrolled, light, pick, preset, matcher_of)
 
 
-def _enrolled(matcher: Matcher, faces: FaceSet, pick: int) -> _Light:
+def _call(piece: Callable[[], Any]) -> Any:
+    return piece()
+
+
+def _enroll(matcher: Matcher, faces: FaceSet, pick: int) -> _EnrolledLight:
     gallery = YALE_EVERY_LIGHT[pick].split(faces).gallery
     gallery = gallery[np.argsort(faces.labels[gallery], kind="stable")]
-    photos = [faces.images[i] if faces.found[i] else _any_face(faces, i) for i in gallery]
+    photos = [faces.images[i] if faces.found[i] else _other_photo(faces, i) for i in gallery]
     names = map(str, faces.labels[gallery])
-    return _Light(photos, matcher.template_set(dict(zip(names, matcher.templates(photos), strict=True))))
+    return _EnrolledLight(photos, matcher.template_set(dict(zip(names, matcher.templates(photos), strict=True))))
 
 
-def _said(images: Array, people: TemplateSet, preset: str, matcher_named: Callable[[str], Matcher]) -> Scores:
-    return matcher_named(preset).compare(images, people)
-
-
-def _own(light: _Light, pick: int, preset: str, matcher_named: Callable[[str], Matcher]) -> tuple[Scores, float]:
-    """What the enrolled photos and their relit copies say, and how far the lights of the photos agree."""
-    rng = np.random.default_rng(pick)
-    own = [[photo, *relit_copies(photo, rng)] for photo in light.photos]
-    flat = [copy if copy.min() < copy.max() else photo[0] for photo in own for copy in photo]
-    return matcher_named(preset).compare(flat, light.people), mutual_agreement(light.people)
-
-
-def _galleries(faces: FaceSet, picks: Sequence[int], done: Iterator[Any]) -> list[_Gallery]:
-    """Put together what was found for one preset; a face that was not found says nothing, and is never accepted."""
-    there = faces.found[_places(faces)]
-    said = stack_probes(list(islice(done, len(_blocks(faces)))))
-    known, made_up = (np.zeros((len(there), part.shape[1]), part.dtype) for part in (said.people, said.cohort))
-    known[there], made_up[there] = said.people, said.cohort
-    of_lights = np.split(known, len(picks), axis=1)
-    found = zip(of_lights, islice(done, len(picks)), strict=True)
-    return [_gallery(Scores(probes, made_up), own, alike) for probes, (own, alike) in found]
-
-
-def _gallery(probes: Scores, own: Scores, alike: float) -> _Gallery:
-    shape = (probes.people.shape[1], len(own.people) // probes.people.shape[1], -1)
-    return _Gallery(probes, own.people.reshape(shape), own.cohort.reshape(shape), alike)
-
-
-def _any_face(faces: FaceSet, i: int) -> Array:
-    """Another enrolled photo of a person whose face was not found in this one."""
+def _other_photo(faces: FaceSet, i: int) -> Array:
+    """Return the first photo of the same person in which a face was found."""
     same = np.flatnonzero((faces.labels == faces.labels[i]) & faces.found)
     return np.asarray(faces.images[same[0]])
 
 
-def _data(faces: FaceSet, galleries: list[_Gallery]) -> _Data:
-    probes, places = _probes(faces), _places(faces)
-    people, truth = np.unique(faces.labels, return_inverse=True)
-    subsets = np.concatenate([np.full(len(probes[subset]), subset) for subset in SUBSETS])
-    return _Data(people, truth[places], subsets, faces.found[places], galleries)
+def _compare_probes(images: Array, people: TemplateSet, preset: str, matcher_of: MatcherOf) -> Scores:
+    return matcher_of(preset).compare(images, people)
 
 
-def _draws(some: Sequence[int]) -> Iterator[Ints]:
-    rng = np.random.default_rng(SEED)
-    for _ in range(DRAWS):
-        yield np.sort(rng.permutation(np.asarray(some))[: len(some) // 2])
+def _compare_enrolled(light: _EnrolledLight, pick: int, preset: str, matcher_of: MatcherOf) -> tuple[Scores, float]:
+    """Compare the enrolled photos and their relit copies; return the agreement of the photos' lights, too."""
+    rng = np.random.default_rng(pick)
+    copies = [[photo, *relit_copies(photo, rng)] for photo in light.photos]
+    flat = [copy if copy.min() < copy.max() else of_person[0] for of_person in copies for copy in of_person]
+    return matcher_of(preset).compare(flat, light.templates), mutual_agreement(light.templates)
 
 
-def _trials(data: _Data, some: Sequence[int]) -> Iterator[_Trial]:
-    asked = np.isin(data.truth, some)
-    for enrolled in _draws(some):
-        for gallery in data.galleries:
-            ahead = normalized_scores(Scores(gallery.probes.people[asked][:, enrolled], gallery.probes.cohort[asked]))
-            place = ahead.argmax(axis=1)
-            best = np.where(data.found[asked], ahead.max(axis=1), -1e3)
-            right = (enrolled[place] == data.truth[asked]) & data.found[asked]
-            yield _Trial(best, right, np.isin(data.truth[asked], enrolled), _thresholds(gallery, enrolled))
+def _by_light(scores: Scores, found: Array, enrolled: Sequence[tuple[Scores, float]]) -> list[_LightScores]:
+    """Part the scores of the probes by light; a probe without a face scores 0."""
+    people, cohort = (np.zeros((len(found), part.shape[1]), part.dtype) for part in (scores.people, scores.cohort))
+    people[found], cohort[found] = scores.people, scores.cohort
+    lights = []
+    for part, (own, agreement) in zip(np.split(people, len(enrolled), axis=1), enrolled, strict=True):
+        shape = (part.shape[1], len(own.people) // part.shape[1], -1)
+        own_people, own_cohort = own.people.reshape(shape), own.cohort.reshape(shape)
+        lights.append(_LightScores(Scores(part, cohort), own_people, own_cohort, agreement))
+    return lights
 
 
-def _thresholds(gallery: _Gallery, enrolled: Ints) -> dict[str, ImpostorModel]:
-    """How well strangers do, without calibration, and as the gallery finds out from its own people."""
-    n = len(enrolled)
-    best = []
+def _trials(data: _Data, members: Sequence[int]) -> Iterator[_Trial]:
+    """Yield a trial for each split of the members and each light."""
+    chosen, rng = np.isin(data.truth, members), np.random.default_rng(SEED)
+    truth, found = data.truth[chosen], data.probes.found[chosen]
+    for _ in range(N_SPLITS):
+        enrolled = np.sort(rng.permutation(np.asarray(members))[: len(members) // 2])
+        for light in data.lights:
+            scores = normalized_scores(Scores(light.probes.people[chosen][:, enrolled], light.probes.cohort[chosen]))
+            best = np.where(found, scores.max(axis=1), -1e3)
+            right = (enrolled[scores.argmax(axis=1)] == truth) & found
+            yield _Trial(best, right, np.isin(truth, enrolled), _impostors(light, enrolled))
+
+
+def _impostors(light: _LightScores, enrolled: Ints) -> dict[str, ImpostorModel]:
+    """Return the model of a gallery's impostors by test: the default one, and that from its own people."""
+    n, best = len(enrolled), []
     for person in enrolled:
         others = enrolled[enrolled != person]
-        evidence = Scores(gallery.own[person][:, others], gallery.own_cohort[person])
-        best.append(normalized_scores(evidence).max(axis=1))
-    found = calibrated(best, FARS[0], n - 1, gallery.alike)
-    known = {"uncalibrated": Calibration(FARS[0]), "calibrated": found}
-    return {test: each.impostor_model(n, gallery.alike) for test, each in known.items()}
+        best.append(normalized_scores(Scores(light.own[person][:, others], light.own_cohort[person])).max(axis=1))
+    own = calibrated(best, FARS[0], n - 1, light.agreement)
+    tests = {"calibrated": own, "uncalibrated": Calibration(FARS[0])}
+    return {test: calibration.impostor_model(n, light.agreement) for test, calibration in tests.items()}
 
 
-def _rows(dataset: str, preset: str, name: str, data: _Data, some: Sequence[int]) -> Iterator[OpenSetRow]:
-    asked = np.isin(data.truth, some)
-    truth, subsets = data.truth[asked], data.subsets[asked]
-    trials = list(_trials(data, some))
-    shown = preset if name == "all" else f"{preset}, {name} numbers"
-    best = np.stack([trial.best for trial in trials])
-    right = np.stack([trial.right for trial in trials])
-    known = np.stack([trial.known for trial in trials])
-    common: dict[str, Any] = {"dataset": dataset, "preset": shown, "people": name, "galleries": len(trials)}
-    of_known = np.broadcast_to(truth, known.shape)
-    for far in FARS:
-        threshold = open_set(best[known], right[known], best[~known], far).threshold
-        bars = {"open set": np.full(len(trials), threshold)}
-        for test in ("calibrated", "uncalibrated"):
-            bars[test] = np.array([trial.thresholds[test].lead_at(far) for trial in trials])
-        each = _each(best, right, known, far)
-        for test, bar in bars.items():
-            accepted = best > bar[:, None]
-            for subset in (*SUBSETS, "all"):
-                there = known & ((subsets == subset) | (subset == "all"))
-                strange = ~known & ((subsets == subset) | (subset == "all"))
-                if not (there.any() and strange.any()):
-                    continue
-                hit = accepted & right
-                low, high = share_by_person(hit[there], of_known[there])
-                yield OpenSetRow(
-                    test=test, subset=subset, far=far, found=100 * float(hit[there].mean()), low=100 * low,
-                    high=100 * high, accepted=100 * float(accepted[strange].mean()),
-                    each=each if subset == "all" and test == "open set" else None,
-                    rank1=100 * float(right[there].mean()), eer=None, n=int(there.sum()),
-                    strangers=int(strange.sum()), **common,
-                )  # fmt: skip
-    yield from _pairs(data, some, common)
+def _rows(dataset: str, preset: str, group: str, data: _Data, members: Sequence[int]) -> Iterator[OpenSetRow]:
+    chosen = np.isin(data.truth, members)
+    trials = list(_trials(data, members))
+    best, right, enrolled = (np.stack(parts) for parts in list(zip(*trials, strict=True))[:3])
+    truth = np.broadcast_to(data.truth[chosen], enrolled.shape)
+    subsets = _subset_masks(data.probes.subsets[chosen])
+    shown = preset if group == "all" else f"{preset}, {group} numbers"
+    common: dict[str, Any] = {"dataset": dataset, "preset": shown, "people": group, "galleries": len(trials)}
+    for far, test in product(FARS, ("open set", "calibrated", "uncalibrated")):
+        if test == "open set":
+            each = [open_set(b[e], r[e], b[~e], far).found for b, r, e in zip(best, right, enrolled, strict=True)]
+            thresholds = [open_set(best[enrolled], right[enrolled], best[~enrolled], far).threshold]
+        else:
+            thresholds = [trial.impostors[test].lead_at(far) for trial in trials]
+        accepted = best > np.array(thresholds)[:, None]
+        for subset, inside in subsets.items():
+            mates, strangers = enrolled & inside, ~enrolled & inside
+            if not (mates.any() and strangers.any()):
+                continue
+            hit = (accepted & right)[mates]
+            low, high = share_by_person(hit, truth[mates])
+            yield OpenSetRow(
+                test=test, subset=subset, far=far, found=100 * float(hit.mean()), low=100 * low, high=100 * high,
+                accepted=100 * float(accepted[strangers].mean()),
+                each=100 * float(np.mean(each)) if subset == "all" and test == "open set" else None,
+                rank1=100 * float(right[mates].mean()), n=int(mates.sum()), strangers=int(strangers.sum()), **common,
+            )  # fmt: skip
+    yield from _pair_rows(data, members, common)
 
 
-def _each(best: Floats, right: Array, known: Array, far: float) -> float:
-    """Share found with a threshold of its own for every gallery, in percent."""
-    trials = zip(best, right, known, strict=True)
-    return 100 * float(np.mean([open_set(b[k], r[k], b[~k], far).found for b, r, k in trials]))
+def _pair_rows(data: _Data, members: Sequence[int], common: dict[str, Any]) -> Iterator[OpenSetRow]:
+    """Yield the rows of ``verify``: all pairs of an enrolled photo and a probe, each compared alone."""
+    chosen = np.isin(data.truth, members) & data.probes.found
+    by_light = []
+    for light in data.lights:
+        people, cohort = light.probes.people[chosen], light.probes.cohort[chosen]
+        by_light.append(np.stack([normalized_scores(Scores(people[:, [i]], cohort))[:, 0] for i in members], 1))
+    scores = np.stack(by_light)
+    same = np.broadcast_to(data.truth[chosen][:, None] == np.asarray(members), scores.shape)
+    for subset, mask in _subset_masks(data.probes.subsets[chosen]).items():
+        inside = np.broadcast_to(mask[:, None], scores.shape)
+        mated, non_mated = inside & same, inside & ~same
+        if mated.any() and non_mated.any():
+            eer = 100 * equal_error_rate(scores[mated], scores[non_mated])
+            n, strangers = int(mated.sum()), int(non_mated.sum())
+            yield OpenSetRow(test="verify", subset=subset, eer=eer, n=n, strangers=strangers, **common)
 
 
-def _pairs(data: _Data, some: Sequence[int], common: dict[str, Any]) -> Iterator[OpenSetRow]:
-    """All pairs of an enrolled photo and a probe, each compared alone: what ``verify`` of two photos does."""
-    asked = np.isin(data.truth, some) & data.found
-    scores = []
-    for gallery in data.galleries:
-        cohort = gallery.probes.cohort[asked]
-        scores.append(
-            np.stack([normalized_scores(Scores(gallery.probes.people[asked][:, [i]], cohort))[:, 0] for i in some], 1)
-        )
-    ahead = np.stack(scores)
-    same = np.broadcast_to(data.truth[asked][:, None] == np.asarray(some), ahead.shape)
-    for subset in (*SUBSETS, "all"):
-        there = np.broadcast_to(((data.subsets[asked] == subset) | (subset == "all"))[:, None], ahead.shape)
-        if not ((there & same).any() and (there & ~same).any()):
-            continue
-        eer = equal_error_rate(ahead[there & same], ahead[there & ~same])
-        yield OpenSetRow(
-            test="verify", subset=subset, far=None, found=None, low=None, high=None, accepted=None, each=None,
-            rank1=None, eer=100 * eer, n=int((there & same).sum()), strangers=int((there & ~same).sum()), **common,
-        )  # fmt: skip
+def _subset_masks(subsets: Ints) -> dict[int | str, Array]:
+    return {**{subset: subsets == subset for subset in SUBSETS}, "all": np.ones(len(subsets), bool)}
 
 
 def open_set_tables(rows: Sequence[OpenSetRow]) -> list[TextTable]:

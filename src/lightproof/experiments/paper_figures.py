@@ -107,7 +107,7 @@ def _slicing(image: Array, source: str) -> ReportFigure:
 def _light_model(image: Array, source: str) -> Iterator[ReportFigure]:
     grid, pixels = PatchGrid(*SIZE, CLOUD_CELL), seen(image)
     every, k = patch_clouds(pixels, grid), telling_patch(pixels, grid)
-    cut = "ReportFigure and patch are cut off at black and white, the cloud is not; grey points are the cloud before."
+    cut = "Picture and patch are cut off at black and white, the cloud is not; grey points are the cloud before."
     yield ReportFigure(
         "light-scales",
         "A stronger light scales the cloud",

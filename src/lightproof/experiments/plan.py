@@ -1,4 +1,4 @@
-"""What is run: every table of the paper as a list of experiments."""
+"""The plan: every table of the paper as a list of experiments."""
 
 from __future__ import annotations
 
@@ -35,9 +35,9 @@ from lightproof.experiments.published import (
 from lightproof.imaging.detection.face_networks import DETECTOR
 
 CHOSEN_ON_ODD: Final = ("robust", "fast")
-"""Presets whose settings were chosen with the odd-numbered people of Extended Yale B in view."""
+"""Presets whose settings were chosen on the odd-numbered people of Extended Yale B."""
 
-# Made once: experiments that share a protocol share its split.
+# Constants, because experiments that share a protocol share its split.
 YALE_TEST_1: Final = yale_test_1()
 YALE_AUTHORS: Final = yale_test_2("authors")
 YALE_DARKEST: Final = restricted(YALE_AUTHORS, [4])
@@ -56,21 +56,21 @@ class Experiment:
     dataset : str
         One of :data:`lightproof.experiments.DATASETS`.
     table : str
-        Where its figures are shown: "main", "jittered", "own lights", "held-out people", "people chosen on",
+        The table that shows its figures: "main", "jittered", "own lights", "held-out people", "people chosen on",
         "details", "parameters", "explanations", "enlarged", "sweep", or "end to end" and its two halves of the people.
     method : Method
     protocols : sequence of Protocol
         All with the same subsets.
     gallery : str
-        What is enrolled, in words.
+        The enrolled photos, in words.
     crop : {"full", "interior", "outer"}
         Part of the pictures that the method sees.
     published : mapping of int to float
         By subset.
     alignment : {"by hand", "jittered", "found"}
-        How the crops lie that the method gets, enrolled and asked about alike.
+        How gallery and probes are aligned.
     detector : str
-        What found the faces; "" where nothing was looked for.
+        What found the faces; "" if they were given.
     """
 
     dataset: str
@@ -85,26 +85,12 @@ class Experiment:
 
     @property
     def test(self) -> str:
-        """Return the name of the test, as the paper has it."""
+        """Return the paper's name of the test."""
         return self.protocols[0].name
 
 
 def make_plan(dataset: str, faces: FaceSet, methods: Sequence[Method], crops: Sequence[str]) -> list[Experiment]:
-    """List the experiments of one data set.
-
-    Parameters
-    ----------
-    dataset : str
-        One of :data:`lightproof.experiments.DATASETS`.
-    faces : FaceSet
-    methods : sequence of Method
-    crops : sequence of str
-        Parts of the pictures; the main tables are run once for each.
-
-    Returns
-    -------
-    list of Experiment
-    """
+    """List the experiments of one of :data:`lightproof.experiments.DATASETS`; the main tables once for each crop."""
     plan = [experiment for method in methods for experiment in _main(dataset, faces, method, crops)]
     names = {method.name for method in methods}
     classical = [method for method in methods if method.kind != "network"]
@@ -121,14 +107,7 @@ def make_plan(dataset: str, faces: FaceSet, methods: Sequence[Method], crops: Se
 
 
 def plan_end_to_end(dataset: str, methods: Sequence[Method]) -> list[Experiment]:
-    """List the experiments on faces that were found, not given: Test 2, all people and both halves of them.
-
-    Parameters
-    ----------
-    dataset : str
-        One of :data:`lightproof.experiments.JITTERED_SETS`.
-    methods : sequence of Method
-    """
+    """List the experiments on faces that the detector found: Test 2, all people and both halves of them."""
     classical = [method for method in methods if method.kind != "network"]
     plan = [_found(dataset, "end to end", method, YALE_EVERY_LIGHT, "found") for method in classical]
     for method in classical:
@@ -139,15 +118,7 @@ def plan_end_to_end(dataset: str, methods: Sequence[Method]) -> list[Experiment]
 
 
 def trials_of(dataset: str, faces: FaceSet, one_gallery: bool = False) -> Iterator[tuple[Sequence[Protocol], str]]:
-    """Yield the tests of a data set: protocols to average over, and what they enroll.
-
-    Parameters
-    ----------
-    dataset : str
-    faces : FaceSet
-    one_gallery : bool
-        One gallery is enough where there could be a mean over many.
-    """
+    """Yield the tests of a data set: protocols to average over (a single one if ``one_gallery``), and their gallery."""
     if dataset in ("yale", "rendered"):
         yield from _yale_trials(one_gallery)
     elif dataset == "ar":
@@ -155,7 +126,7 @@ def trials_of(dataset: str, faces: FaceSet, one_gallery: bool = False) -> Iterat
     elif dataset == "cas-peal":
         yield [cas_peal_test()], cas_peal_test().gallery
     else:
-        # Every place that at least somebody's photos have, up to as many as on Extended Yale B.
+        # As many galleries as the person with most photos has, but no more than on Extended Yale B.
         photos = int(np.unique(faces.labels, return_counts=True)[1].max())
         picks = 1 if one_gallery else min(photos, YALE_PICKS)
         yield [folder_test(pick) for pick in range(picks)], f"mean of {picks}" if picks > 1 else "photo 0"
@@ -179,38 +150,38 @@ def _main(dataset: str, faces: FaceSet, method: Method, crops: Sequence[str]) ->
 
 
 def _for_test(method: Method, test: str) -> Method:
-    """In Test 1 the paper chooses the number of components by validation."""
+    """Choose the number of components by validation in Test 1, as the paper does."""
     return method.changed(components="validate") if method.preset in PAPER_PRESETS and test == "Test 1" else method
 
 
 def _jittered(dataset: str, method: Method) -> Experiment:
-    """Test 2 with every crop, enrolled or asked about, cut by eyes that are a little off."""
+    """Test 2 with gallery and probes cut by eyes that are a little off."""
     gallery = f"jittered, mean of {YALE_PICKS}"
     return Experiment(dataset, "jittered", method, YALE_EVERY_LIGHT, gallery, alignment=JITTERED)
 
 
 def _found(dataset: str, table: str, method: Method, protocols: Sequence[Protocol], gallery: str) -> Experiment:
-    """Test 2 with every crop, enrolled or asked about, cut by the eyes that the detector found."""
+    """Test 2 with gallery and probes cut by the eyes that the detector found."""
     gallery = f"{gallery}, mean of {YALE_PICKS}"
     return Experiment(dataset, table, method, protocols, gallery, alignment=FOUND, detector=DETECTOR)
 
 
 def _halves(method: Method) -> Iterator[Experiment]:
-    """Test 2 among people who were not looked at while settings were chosen, and among those who were."""
+    """Test 2 among the people on whom no settings were chosen, and among the others."""
     yield Experiment("yale", "held-out people", method, YALE_EVEN, f"even numbers, mean of {YALE_PICKS}")
     yield Experiment("yale", "people chosen on", method, YALE_ODD, f"odd numbers, mean of {YALE_PICKS}")
 
 
 def _own_lights(method: Method, table: str = "own lights") -> Experiment:
-    """Test 2 with a photo drawn for each person: no two people need have the same light."""
+    """Test 2 with a random photo of each person, so that the gallery has many lights."""
     figures = published_figures("yale", "Test 2", method.name)
     return Experiment("yale", table, method, YALE_OWN_LIGHTS, f"own lights, mean of {YALE_PICKS}", published=figures)
 
 
 def _explanations() -> Iterator[Experiment]:
-    for explanation in METHOD_CHANGES:
-        changed = METHODS[explanation.method].changed(explanation.title, **explanation.change)
-        if explanation.own_lights:
+    for change in METHOD_CHANGES:
+        changed = METHODS[change.method].changed(change.title, **change.settings)
+        if change.own_lights:
             yield _own_lights(changed, "explanations")
             continue
         for protocols, gallery in _yale_trials():
@@ -219,7 +190,7 @@ def _explanations() -> Iterator[Experiment]:
 
 
 def _yale_details() -> Iterator[Experiment]:
-    """Where paper and released code part ways, and the table of parameters."""
+    """Yield the variants in which paper and released code differ, and the table of parameters."""
     ours = [method for method in METHODS.values() if method.preset in PAPER_PRESETS]
     for method in ours:
         yield _detail(method, YALE_AUTHORS)
@@ -235,7 +206,7 @@ def _yale_details() -> Iterator[Experiment]:
             yield from _parameters(cell, 0, m, figure)
     for cell, by_overlap in YALE_OVERLAPS.items():
         for overlap, figure in by_overlap.items():
-            if overlap:  # overlap 0 with four angles stands among the projections already
+            if overlap:  # overlap 0 with four angles is among the projections
                 yield from _parameters(cell, overlap, 4, figure)
 
 

@@ -81,7 +81,7 @@ PUBLISHED: Final[dict[tuple[str, str], dict[str, tuple[float, ...]]]] = {
     },
 }
 # fmt: on
-"""Test subsets 1 to 4, 3 or 2, by data set, test and method: the three tables of results and the table of log."""
+"""Accuracies in the test subsets by data set, test and method: the three tables of results and the table of log."""
 
 YALE_PROJECTIONS: Final[dict[int, dict[int, float]]] = {
     16: {2: 35.1, 3: 40.0, 4: 38.7, 8: 39.7, 20: 39.5, 45: 40.0},
@@ -98,35 +98,27 @@ CAS_PEAL_ENLARGED: Final[dict[int, float]] = {0: 49.7, 1: 70.17, 2: 82.51}
 
 
 def published_figures(dataset: str, test: str, method: str) -> dict[int, float]:
-    """Return the published figures of a method by subset; none where the paper has none."""
+    """Return the published figures of a method by subset; empty if the paper has none."""
     return dict(enumerate(PUBLISHED.get((dataset, test), {}).get(method, ()), start=1))
 
 
 FAR: Final = 5.0
-"""Points from the published figure from which on a row is explained."""
+"""A row is explained if it is more points from the published figure."""
 
 SVM_METHODS: Final = ("weberface", "mslde", "gradientface", "log-dct", "hog", "log-hog")
 
 
 @dataclass(frozen=True)
 class MethodChange:
-    """One change to a method, run in full.
+    """A change to a method that may explain its published figure; it is run in full.
 
-    Attributes
-    ----------
-    method : str
-        Short name of the method.
-    title : str
-        What is changed.
-    change : mapping
-        Keywords of :meth:`lightproof.experiments.methods.Method.changed`.
-    own_lights : bool
-        Whether it is run with everybody enrolled in a light of their own, which concerns Test 2 only.
+    ``settings`` are keywords of :meth:`lightproof.experiments.methods.Method.changed`. With ``own_lights`` each person
+    is enrolled with a random photo, in Test 2 only.
     """
 
     method: str
     title: str
-    change: Mapping[str, Any] = field(default_factory=dict)
+    settings: Mapping[str, Any] = field(default_factory=dict)
     own_lights: bool = False
 
 
@@ -137,9 +129,9 @@ def _for_all() -> Iterator[MethodChange]:
         yield MethodChange(method, "one against the rest", {"strategy": "ovr"})
 
 
-def _with_own_lights(method: str, title: str, change: Mapping[str, Any]) -> Iterator[MethodChange]:
-    yield MethodChange(method, title, change)
-    yield MethodChange(method, f"{title}, own lights", change, own_lights=True)
+def _with_own_lights(method: str, title: str, settings: Mapping[str, Any]) -> Iterator[MethodChange]:
+    yield MethodChange(method, title, settings)
+    yield MethodChange(method, f"{title}, own lights", settings, own_lights=True)
 
 
 METHOD_CHANGES: Final[tuple[MethodChange, ...]] = (
@@ -175,4 +167,4 @@ GUESSES: Final[dict[str, str]] = {
     **dict.fromkeys(("vgg16", "vgg16-relit"), _SLOW),
     **dict.fromkeys(("resnet50", "resnet50-relit", "densenet121", "densenet121-relit"), _LONGER),
 }
-"""What remains, by method."""
+"""What may explain the rest, by method."""

@@ -1,4 +1,4 @@
-"""A reproduction written down: Markdown, CSV, JSON, figures, and one HTML page that needs nothing else."""
+"""The report of a reproduction: Markdown, CSV, JSON, figures, and one HTML page that holds them all."""
 
 from __future__ import annotations
 
@@ -46,14 +46,14 @@ TITLES: Final = {
 }
 
 MAPPED: Final = ("weberface", "mslde", "gradientface", "log-dct", "log-hog", "lbp", "log-rcdt", "robust")
-"""The methods on the map of lights: no more than can be seen side by side."""
+"""The methods on the map of lights, as many as fit side by side."""
 
 COLUMNS: Final = [column.name for column in fields(AccuracyRow)] + ["difference"]
 
 
 @dataclass(frozen=True, eq=False)
 class Chapter:
-    """One data set and everything that was run on it; where its faces were found and not given, what was found."""
+    """One data set and all its results; ``search`` if its faces were found by the detector."""
 
     dataset: str
     faces: FaceSet
@@ -84,14 +84,14 @@ def reports(chapters: Sequence[Chapter], kept: Cache, command: str) -> Iterator[
     ----------
     chapters : sequence of Chapter
     kept : Cache
-        Has the figures that were drawn before.
+        Holds the figures that were drawn before.
     command : str
-        What to type to get the same again.
+        The command that makes the same report.
 
     Yields
     ------
     (str, str or bytes)
-        Name of a file, and what is in it.
+        Name and content of a file.
     """
     if not chapters:
         return
@@ -124,7 +124,7 @@ def _title(chapters: Sequence[Chapter]) -> str:
 
 
 def _drawn(chapter: Chapter, kept: Cache) -> list[ReportFigure]:
-    """Return the figures of a data set, drawn anew only if anything about them changed; none of faces to be found."""
+    """Return the figures of a data set, drawn again only if they changed; none if the detector found its faces."""
     if chapter.search:
         return []
     facts = {
@@ -137,20 +137,21 @@ def _drawn(chapter: Chapter, kept: Cache) -> list[ReportFigure]:
         "figures": [row.as_dict() for row in chapter.rows if (row.table, row.frame) == ("main", "full")],
         "answers": [result.measurement.plain()["hits"] for result in _mapped(chapter)],
     }
-    found = kept.find(facts, lambda plain: [ReportFigure.of(values) for values in plain])
-    if found is None:
-        found = list(figures_of(chapter))
-        kept.keep(facts, [picture.plain() for picture in found])
-    return found
+    figures = kept.find(facts, lambda plain: [ReportFigure.of(values) for values in plain])
+    if figures is None:
+        figures = list(figures_of(chapter))
+        kept.keep(facts, [figure.plain() for figure in figures])
+    return figures
 
 
 def figures_of(chapter: Chapter) -> Iterator[ReportFigure]:
     """Draw every figure of a data set."""
     yield from _compared_figures(chapter)
-    split = _one_photo_each(chapter)
-    mapped = _light_map(chapter)
-    if mapped is not None:
-        yield mapped
+    *_, (protocols, _) = trials_of(chapter.dataset, chapter.faces, one_gallery=True)
+    split = protocols[0].split(chapter.faces)
+    light_map = _light_map(chapter)
+    if light_map is not None:
+        yield light_map
     recognizer = FaceRecognizer("authors", light="log")
     recognizer.fit(chapter.faces.images[split.gallery], chapter.faces.labels[split.gallery])
     yield decision_figure(recognizer, chapter.faces, split)
@@ -188,39 +189,34 @@ def _light_map(chapter: Chapter) -> ReportFigure | None:
     chosen = _mapped(chapter)
     if not chosen:
         return None
-    asked = np.unique(np.concatenate([p for split in chosen[0].splits for p in split.probes.values()]))
-    right = {r.experiment.method.title: hits_by_photo(r, len(chapter.faces))[:, asked].mean(axis=0) for r in chosen}
-    return light_figure(chapter.faces, asked, right)
+    probes = np.unique(np.concatenate([p for split in chosen[0].splits for p in split.probes.values()]))
+    right = {r.experiment.method.title: hits_by_photo(r, len(chapter.faces))[:, probes].mean(axis=0) for r in chosen}
+    return light_figure(chapter.faces, probes, right)
 
 
 def _mapped(chapter: Chapter) -> list[Result]:
-    """Choose what goes on the map of lights: the test with the fewest photos a person, where the light counts most."""
+    """Choose the results for the map of lights: the test with the fewest photos a person, where light counts most."""
     full = [r for r in chapter.results if (r.experiment.table, r.experiment.crop) == ("main", "full")]
     return [r for r in full if r.experiment.test == full[-1].experiment.test and r.experiment.method.name in MAPPED]
-
-
-def _one_photo_each(chapter: Chapter) -> Split:
-    *_, (protocols, _) = trials_of(chapter.dataset, chapter.faces, one_gallery=True)
-    return protocols[0].split(chapter.faces)
 
 
 def _about(chapter: Chapter) -> str:
     people = len(np.unique(chapter.faces.labels))
     n_skipped = len(chapter.faces.skipped)
     left_out = f", {n_skipped} file{'s' * (n_skipped > 1)} left out" if n_skipped else ""
-    said = f"{people} people, {len(chapter.faces)} photos{left_out}."
-    seen: dict[tuple[str, str], Split] = {}
+    about = f"{people} people, {len(chapter.faces)} photos{left_out}."
+    splits: dict[tuple[str, str], Split] = {}
     for result in chapter.results:
         if result.experiment.table == "main":
-            seen.setdefault((result.experiment.test, _enrolled(result)), result.splits[0])
-    for (test, enrolled), split in seen.items():
+            splits.setdefault((result.experiment.test, _enrolled(result)), result.splits[0])
+    for (test, enrolled), split in splits.items():
         counts = ", ".join(f"{len(probes)} in subset {subset}" for subset, probes in split.probes.items())
-        said += f" {test}: {enrolled} enrolled, to name {counts}."
-    return said
+        about += f" {test}: {enrolled} enrolled, to name {counts}."
+    return about
 
 
 def _enrolled(result: Result) -> str:
-    """Say what is enrolled, in words that can stand in a sentence."""
+    """Return the gallery in words for a sentence."""
     gallery, galleries = result.experiment.gallery, len(result.splits)
     if galleries > 1:
         return f"one photo a person, {galleries} galleries in turn,"
