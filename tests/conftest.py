@@ -39,7 +39,7 @@ LONGEST = (
     "service/test_bad_uploads.py",
     "cli/test_hostile.py",
     "service/test_contract.py",
-    "cli/test_commands.py",
+    "cli/test_research.py",
 )
 
 

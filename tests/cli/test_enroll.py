@@ -108,7 +108,7 @@ def test_a_wrong_call_is_told_and_makes_nothing(here, call, arguments, code, sai
 def test_photographs_are_searched_for_the_face(photos_extra, here, shots, call):
     from lightproof.imaging.decode import read_grey
     from lightproof.plots import png_of
-    from tests.cli.test_photos import framed
+    from tests.cli.test_light_and_crop import framed
 
     for light in ("front", "right"):
         (here / f"{light}.png").write_bytes(png_of(framed(read_grey(shots / "Ada" / f"{light}.png"))))
