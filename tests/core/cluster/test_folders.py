@@ -104,19 +104,19 @@ class Poison(WorkerPlugin):
     def setup(self, worker):
         from lightproof.gallery import enrollment
 
-        self.taken = enrollment.taken
+        self.face_of = enrollment.face_of
 
-        def dying(contents, where, cropped):
+        def dying(image, contents, where):
             if where == "013/27.pgm":
                 os._exit(9)
-            return self.taken(contents, where, cropped)
+            return self.face_of(image, contents, where)
 
-        enrollment.taken = dying
+        enrollment.face_of = dying
 
     def teardown(self, worker):
         from lightproof.gallery import enrollment
 
-        enrollment.taken = self.taken
+        enrollment.face_of = self.face_of
 
 
 def test_a_photo_that_kills_workers_is_refused_and_remembered_and_all_others_enrolled(
