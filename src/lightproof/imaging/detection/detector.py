@@ -14,8 +14,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from lightproof.errors import BadImage
-from lightproof.imaging.detection.eye_alignment import FACE_SIZE, align_by_eyes
+from lightproof.imaging.detection.eye_alignment import FACE_SIZE, align_by_eyes, check_photo
 from lightproof.imaging.detection.face_networks import MESH_SIDE, PUPILS, SIDE, Points, guess_faces, lay_mesh
 from lightproof.imaging.detection.pyramid import Pyramid, Window
 from lightproof.types import Floats
@@ -124,9 +123,7 @@ def find_faces(image: NDArray[np.uint8], *, quick: bool = False) -> list[Face]:
     list of Face
         Empty if no light shows any.
     """
-    if not isinstance(image, np.ndarray) or image.ndim != 2 or image.dtype != np.uint8:
-        kind = f"{image.dtype} of shape {image.shape}" if isinstance(image, np.ndarray) else type(image).__name__
-        raise BadImage("`image` of find_faces", "a grey photo of shape (h, w), uint8", kind)
+    check_photo("find_faces", image)
     if min(image.shape) < 2 * MIN_EYE_PIXELS:
         return []
     photo = Pyramid(image)

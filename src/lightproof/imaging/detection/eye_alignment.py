@@ -1,4 +1,4 @@
-"""Photo and eyes -> the face, upright, cropped and of one size; a crop -> one cut by eyes that are a little off."""
+"""Photo and eyes -> upright crop of one size; crop -> the same crop as if its eyes had been found a little off."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ FACE_SIZE: Final = (192, 168)
 """Height and width of a face, as in Extended Yale B."""
 
 EYE_ROW: Final = 0.24
-"""Where the eyes go, as a fraction of the height."""
+"""Row of the eyes, as a fraction of the height."""
 
 EYE_COLUMN: Final = 0.21
-"""Where the eye on the left of the picture goes, as a fraction of the width; the other one mirrors it."""
+"""Column of the eye on the left of the picture, as a fraction of the width; the other one mirrors it."""
 
-NEAREST_EYES: Final = 4.0
-"""Eyes that are fewer pixels apart are a mistake, or too few pixels for a face."""
+MIN_ALIGNABLE_PIXELS: Final = 4.0
+"""Smallest legal eye distance; nearer eyes are a mistake, or of too small a face."""
 
-FARTHEST_OFF: Final = 0.15
-"""Share of the eye distance; eyes that are off by more could change sides."""
+MAX_JITTER: Final = 0.15
+"""Largest standard deviation of the jitter, as a share of the eye distance; beyond it eyes could change sides."""
 
 
 def align_by_eyes(
@@ -65,12 +65,10 @@ def align_by_eyes(
     from scipy.ndimage import gaussian_filter  # loaded when it is needed: not for faces that are cut out already
 
     height, width = check_size("align_by_eyes", size)
-    if not isinstance(image, np.ndarray) or image.ndim != 2 or image.dtype != np.uint8:
-        kind = f"{image.dtype} of shape {image.shape}" if isinstance(image, np.ndarray) else type(image).__name__
-        raise BadImage("`image` of align_by_eyes", "a grey photo of shape (h, w), uint8", kind)
+    check_photo("align_by_eyes", image)
     right, left = (_point(name, eye, image) for name, eye in (("right_eye", right_eye), ("left_eye", left_eye)))
-    if left.real - right.real <= 0 or abs(left - right) < NEAREST_EYES:
-        legal = f"right of the right eye in the picture, at least {NEAREST_EYES:g} pixels from it"
+    if left.real - right.real <= 0 or abs(left - right) < MIN_ALIGNABLE_PIXELS:
+        legal = f"right of the right eye in the picture, at least {MIN_ALIGNABLE_PIXELS:g} pixels from it"
         raise BadParameter("align_by_eyes", "left_eye", f"{legal} at {_pair(right)}", _pair(left))
     turn, move = _similarity(right, left, height, width)
     blur = max(0.0, (abs(turn) - 1) / 2)
@@ -80,11 +78,10 @@ def align_by_eyes(
 
 
 def jitter_by_eyes(images: NDArray[Pixel], share: float = 0.04, seed: int = 0) -> NDArray[Pixel]:
-    """Cut crops again as if the eyes had been found by a detector, each a little beside its place.
+    """Cut crops again as if a detector had found their eyes, each a little beside its place.
 
-    Both eyes are taken to be where :func:`align_by_eyes` puts them, and moved by a Gaussian, the two eyes and the two
-    directions each on its own. The crop is then turned, scaled and moved so that the moved eyes lie where eyes belong.
-    Where it reaches beyond the old crop, the old one is reflected.
+    Both eyes start where :func:`align_by_eyes` puts them; independent Gaussians move each in each direction. The crop
+    is then turned, scaled and moved so that the moved eyes lie where eyes belong. Beyond the old crop, it is reflected.
 
     Parameters
     ----------
@@ -93,7 +90,7 @@ def jitter_by_eyes(images: NDArray[Pixel], share: float = 0.04, seed: int = 0) -
     share : float
         Standard deviation of the Gaussian as a share of the eye distance, 0 to 0.15.
     seed : int
-        Other seed, other moves. The move of image i depends on the seed and on i alone.
+        The moves of image i depend on the seed and on i alone.
 
     Returns
     -------
@@ -107,8 +104,8 @@ def jitter_by_eyes(images: NDArray[Pixel], share: float = 0.04, seed: int = 0) -
     """
     _check_crops(images)
     number = isinstance(share, int | float | np.integer | np.floating) and not isinstance(share, bool)
-    if not number or not 0 <= share <= FARTHEST_OFF:
-        raise BadParameter("jitter_by_eyes", "share", f"a number from 0 to {FARTHEST_OFF:g}", share)
+    if not number or not 0 <= share <= MAX_JITTER:
+        raise BadParameter("jitter_by_eyes", "share", f"a number from 0 to {MAX_JITTER:g}", share)
     if not is_whole(seed, 0):
         raise BadParameter("jitter_by_eyes", "seed", "a whole number of at least 0", seed)
     height, width = images.shape[1:]
@@ -122,6 +119,13 @@ def jitter_by_eyes(images: NDArray[Pixel], share: float = 0.04, seed: int = 0) -
     return out
 
 
+def check_photo(owner: str, image: object) -> None:
+    """Refuse what is not a grey photo."""
+    if not isinstance(image, np.ndarray) or image.ndim != 2 or image.dtype != np.uint8:
+        kind = f"{image.dtype} of shape {image.shape}" if isinstance(image, np.ndarray) else type(image).__name__
+        raise BadImage(f"`image` of {owner}", "a grey photo of shape (h, w), uint8", kind)
+
+
 def check_size(owner: str, size: object) -> tuple[int, int]:
     """Refuse a size of a face that is not (height, width) of at least 16 each."""
     if isinstance(size, tuple | list) and len(size) == 2 and all(is_whole(side, 16) for side in size):
@@ -133,13 +137,13 @@ def _check_crops(images: object) -> None:
     legal = "crops of shape (n, h, w), uint8 or float, of at least 16 x 16 pixels"
     if not isinstance(images, np.ndarray):
         raise BadImage("`images` of jitter_by_eyes", legal, type(images).__name__)
-    known = images.dtype == np.uint8 or np.issubdtype(images.dtype, np.floating)
-    if not known or images.ndim != 3 or min(images.shape[1:]) < 16:
+    legal_dtype = images.dtype == np.uint8 or np.issubdtype(images.dtype, np.floating)
+    if not legal_dtype or images.ndim != 3 or min(images.shape[1:]) < 16:
         raise BadImage("`images` of jitter_by_eyes", legal, f"{images.dtype} of shape {images.shape}")
 
 
 def _similarity(right: complex, left: complex, height: int, width: int) -> tuple[complex, complex]:
-    """Find what takes the places of the eyes in a crop to the eyes in a photo: z -> turn * z + move."""
+    """Return the similarity from the eyes of a crop to the eyes in a photo: z -> turn * z + move."""
     to_right, to_left = _eye_places(height, width)
     # A similarity of the plane is linear in complex numbers; two points decide it.
     turn = (left - right) / (to_left - to_right)
@@ -151,7 +155,7 @@ def _needed(
 ) -> tuple[complex, NDArray[np.uint8]]:
     """Return the part of a photo that a crop is read from, and its corner.
 
-    A photo of many million pixels would else be blurred as a whole for the sake of one face.
+    Otherwise a photo of many million pixels would be blurred as a whole for the sake of one face.
     """
     height, width = size
     corners = turn * np.array([0, width - 1, (height - 1) * 1j, width - 1 + (height - 1) * 1j]) + move
@@ -161,17 +165,14 @@ def _needed(
 
 
 def _reach(places: Floats, margin: int, length: int) -> tuple[int, int]:
-    """Return from where to where a side of the photo is needed; beyond its end, what is reflected there too."""
+    """Return the first and last pixel needed along a side, and what is reflected beyond its ends."""
     first, last = int(np.floor(places.min())) - margin, int(np.ceil(places.max())) + margin + 1
     before, after = max(0, -first), max(0, last - length)
     return max(0, min(first, length - after - 1)), min(length, max(last, before + 1))
 
 
 def _cut(image: Floats, turn: complex, move: complex, size: tuple[int, int]) -> Floats:
-    """Read off the photo at turn * z + move for every pixel z of the crop, between four pixels by bilinear weights.
-
-    Beyond the photo it is reflected.
-    """
+    """Interpolate the photo, reflected beyond its ends, bilinearly at turn * z + move for every pixel z of the crop."""
     from skimage.transform import SimilarityTransform, warp
 
     back = SimilarityTransform(  # type: ignore[no-untyped-call]

