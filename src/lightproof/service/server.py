@@ -7,6 +7,7 @@ callers that send slowly, never end a request, or never read the answer.
 from __future__ import annotations
 
 import asyncio
+import json
 import logging.config
 import signal
 import socket
@@ -21,7 +22,6 @@ from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol
 from lightproof.errors import UserError
 from lightproof.service.application import make_app
 from lightproof.service.problems import MEDIA_TYPE, ServiceProblem
-from lightproof.service.serializers import to_json
 from lightproof.service.settings import Settings, check_host
 
 SHUTDOWN_SECONDS: Final = 30
@@ -128,7 +128,7 @@ class GuardedProtocol(HttpToolsProtocol):
         """Answer in place of the application, and hang up."""
         self._stop()
         problem = ServiceProblem(code, f"{legal}; got something else.")
-        body = to_json(problem.details("-"))
+        body = json.dumps(vars(problem.details("-"))).encode()
         head = f"content-type: {MEDIA_TYPE}\r\ncontent-length: {len(body)}\r\nconnection: close\r\n\r\n"
         self.transport.write(STATUS_LINE[problem.status] + head.encode() + body)
         self.transport.close()
