@@ -36,7 +36,7 @@ WHOLE: Final = "The gallery is whole: a change is there altogether or not at all
 GOES_ON: Final = "What is enrolled is whole; the same command goes on from there."
 NOTHING_WRITTEN: Final = "Nothing was written."
 NOTHING_CHANGED: Final = "Nothing was changed."
-"""What an interrupt leaves."""
+"""Sentences on what an interrupt leaves."""
 
 _JOINERS: Final = "\u200c\u200d"
 
@@ -159,7 +159,7 @@ def opened(place: str, *, wait: float = WAIT, **settings: Any) -> Iterator[Galle
 
 
 def connected(cluster: str | None) -> AbstractContextManager[Cluster | None]:
-    """Connect to a cluster, if one was named, before anything is made or read."""
+    """Connect to a cluster, if one was given, before anything is made or read."""
     if cluster is None:
         return nullcontext()
     from lightproof.core.cluster import Cluster
@@ -191,7 +191,7 @@ def confirmed(question: str, yes: bool = False) -> bool:
 
 
 def check_share(owner: str, far: float | None) -> None:
-    """Refuse what is no share of strangers, before anything is read."""
+    """Refuse a share of strangers that is none, before anything is read."""
     from lightproof.matching.calibration import check_far
 
     if far is not None:

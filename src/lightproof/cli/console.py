@@ -101,7 +101,7 @@ def check_place(path: Path | None) -> None:
         return
     if path.is_dir() or not path.parent.is_dir():
         raise CannotWrite(path, OSError("a folder" if path.is_dir() else "no such folder"))
-    real = Path(os.path.realpath(path))  # what is made to try it is removed, not a link that leads to it
+    real = Path(os.path.realpath(path))  # so that only the file made as a trial is removed, not a link to it
     new = not real.exists()
     try:
         real.open("ab").close()

@@ -210,7 +210,7 @@ def verify(
 ) -> Output:
     """Tell whether two photos show the same person, or whether a photo shows somebody who is enrolled.
 
-    Two photos are compared alone, whoever is enrolled; this needs no gallery.
+    Two photos are compared with each other alone; this needs no gallery.
 
     Example: lightproof verify passport.jpg door.jpg
 

@@ -109,5 +109,5 @@ def main() -> None:
 
 
 def _is_wrong_call(mistake: UserError) -> bool:
-    """Tell what is wrong on the command line itself from what is wrong in a file."""
+    """Whether the mistake is on the command line itself, not in a file."""
     return isinstance(mistake, BadParameter | UnknownName) and not isinstance(mistake, GridDoesNotFit)

@@ -105,7 +105,7 @@ def _token(file: Path | None) -> str | None:
 
 
 def _check_tls(certificate: Path | None, key: Path | None) -> None:
-    """Refuse what no server can prove its name with, before anything is started."""
+    """Refuse a certificate and key that do not work, before anything is started."""
     if certificate is None and key is None:
         return
     if certificate is None or key is None:

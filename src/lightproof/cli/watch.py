@@ -94,7 +94,7 @@ def watch(
 
 
 def _enough(stream: Iterator[Frame], camera: str) -> Iterator[Frame]:
-    """Refuse what ends before anything could be said, such as a picture in place of a film."""
+    """Refuse a film that ends before enough frames could vote, such as a picture."""
     count = 0
     for frame in stream:
         count += 1
@@ -106,23 +106,23 @@ def _enough(stream: Iterator[Frame], camera: str) -> Iterator[Frame]:
 def _changes(
     gallery: Gallery, stream: Iterator[Frame], cropped: bool, seconds: float | None, far: float | None
 ) -> Iterator[dict[str, Any]]:
-    """Yield a row whenever most frames say something else than before."""
-    votes, said = Votes(), None
+    """Yield a row whenever the majority of the frames changes."""
+    votes, current = Votes(), None
     for frame in stream:
         if seconds is not None and frame.second > seconds:
             return
         face = _face(frame.image, cropped)
         answer = None if face is None else gallery.identify_face(face, 1, far=far)
-        agreed = votes.add(frame.second, _vote(answer))
-        # What is said comes from a frame that says the same.
-        if agreed is not None and agreed != said and agreed == _vote(answer):
-            said = agreed
+        majority = votes.add(frame.second, _vote(answer))
+        # The row is about a frame that votes with the majority.
+        if majority is not None and majority != current and majority == _vote(answer):
+            current = majority
             picture = frame.image if face is None else face.image
-            yield _row(frame.second, agreed, answer, _hint(picture, agreed))
+            yield _row(frame.second, majority, answer, _hint(picture, majority))
 
 
 def _face(image: Array, cropped: bool) -> Any:
-    """Cut out the largest face of a frame; None where there is none."""
+    """Cut out the largest face of a frame, if there is one."""
     from lightproof.gallery import extract_face
     from lightproof.imaging.detection import read_portrait
 
@@ -139,7 +139,7 @@ def _vote(answer: Answer | None) -> Vote:
 
 
 def _hint(image: Array, vote: Vote) -> str:
-    """What the light has to do with it: where a stranger is seen, or nobody in the dark."""
+    """Say what the light does if a stranger is seen, or nobody in the dark."""
     from lightproof.imaging.lighting import diagnose
     from lightproof.imaging.lighting.diagnosis import MIN_BRIGHTNESS
     from lightproof.imaging.lighting.light_direction import brightness
@@ -174,14 +174,14 @@ def frames(camera: str) -> Iterator[Frame]:
     Parameters
     ----------
     camera : str
-        "0" is the first camera. Anything that is no number is a file; addresses in a network are not opened.
+        A number, "0" for the first camera, or a file; addresses in a network are not opened.
 
     Raises
     ------
     MissingExtra
-        If OpenCV is not there.
+        If OpenCV is not installed.
     DatasetMissing
-        If the camera or the film does not show anything.
+        If the camera or the film yields no picture.
     """
     cv2: Any = _opencv()
     number = int(camera) if camera.isascii() and camera.isdigit() else None
@@ -190,7 +190,7 @@ def frames(camera: str) -> Iterator[Frame]:
         raise DatasetMissing(Path(camera), "the number of a camera, or a film", got)
     source = cv2.VideoCapture(str(Path(camera).absolute()) if number is None else min(number, 2**31 - 1))
     try:
-        # Frames that wait would be old ones.
+        # Buffered frames would be old.
         source.set(cv2.CAP_PROP_BUFFERSIZE, 1)
         rate = source.get(cv2.CAP_PROP_FPS) or DEFAULT_RATE
         is_read, frame = source.read()

@@ -54,7 +54,7 @@ class Counted:
 
     @classmethod
     def over(cls, hits: Sequence[bool], people: Sequence[str]) -> Self:
-        """Count the hits among photos, given who is on each."""
+        """Count the hits among photos, given the person on each."""
         if not hits:
             return cls(0, 0)
         low, high = (None if math.isnan(end) else end for end in share_by_person(np.array(hits), np.array(people)))
