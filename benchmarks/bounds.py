@@ -1,4 +1,4 @@
-"""What the evidence for a person cannot exceed: a bound that costs a third of the evidence itself.
+"""An upper bound of the score of a person, at a third of the cost of the score.
 
 What a patch says is log(c / u + 0.2) with the closeness c = exp(-6 sqrt(1 - x)), where x is the part of the patch's
 square that lies in the span of the person, and u is usual. It is a convex function of x: -sqrt(1 - x) is, and so is

@@ -2,10 +2,10 @@
 
     python -m benchmarks.diagnosis path/to/CroppedYale
 
-The settings of `lightproof.imaging.lighting` were chosen on rendered faces and on the people with odd numbers. A photo without
-an answer counts as off by 180 degrees (elevation: 90), and as on the wrong side. The light straight above has no
-azimuth: it is left out of the azimuths and counts for the elevation. A side is right when the word is: "front" is wrong
-for a light beyond 25 degrees.
+The settings of `lightproof.imaging.lighting` were chosen on rendered faces and on the people with odd numbers. A photo
+without an answer counts as off by 180 degrees (elevation: 90), and as on the wrong side. The light straight above has
+no azimuth: it is left out of the azimuths and counts for the elevation. A side is right when the word is: "front" is
+wrong for a light beyond 25 degrees.
 """
 
 from __future__ import annotations

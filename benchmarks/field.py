@@ -1,4 +1,4 @@
-"""FAISS on 512 numbers a person, of the same people: flat and HNSW, beside which a large gallery is measured.
+"""FAISS on 512 numbers a person, flat and HNSW, to compare a large gallery with.
 
 The numbers are a seeded random projection of what a template is made of, the first direction of every patch in both
 views, as float32. Needs faiss-cpu.

@@ -1,4 +1,4 @@
-"""How many readers side by side a file of many people is worth: python -m benchmarks.readers GALLERY.
+"""How many readers can read a large gallery at once before each gets slower: python -m benchmarks.readers GALLERY.
 
 People drawn at random are read as a question reads them where nobody is clear, first from the disk, where the system
 can be told to hold nothing of the file, then once more; so many readers at a time, in turns, each with other people.

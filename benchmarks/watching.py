@@ -1,4 +1,4 @@
-"""How much memory a process has."""
+"""The memory that a process holds."""
 
 from __future__ import annotations
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 
 import numpy as np
@@ -136,7 +137,7 @@ def test_everybody_is_enrolled_under_the_most_frontal_light_and_asked_about_unde
     np.testing.assert_allclose(asked.angles, [70, 20, 70, 20])
 
 
-def test_patches_that_say_the_same_count_once():
+def test_equal_patches_count_once():
     own = np.random.default_rng(0).standard_normal((30, 4000))
     assert crowd.patches_that_count(own) == pytest.approx(30, rel=0.1)
     assert crowd.patches_that_count(np.repeat(own[:3], 10, axis=0)) == pytest.approx(3, rel=0.1)
@@ -182,11 +183,28 @@ def test_our_own_rows_find_faces_in_good_light(photos_extra, yale):
     assert list(LOOKS) == looks
 
 
-def test_the_growth_of_a_gallery_is_measured_against_the_exhaustive_search(tmp_path):
+@pytest.fixture
+def one_process(monkeypatch):
+    """Ask the first photos in a process of their own, as the benchmark does, and the others here: it is faster."""
+    own = scale.in_own_process
+    calls = []
+
+    def ask(module, place, folder, **arrays):
+        calls.append(module)
+        if len(calls) == 1:
+            return own(module, place, folder, **arrays)
+        return json.loads(json.dumps(scale.ask(place, arrays["images"])))
+
+    monkeypatch.setattr(scale, "in_own_process", ask)
+    return calls
+
+
+def test_the_growth_of_a_gallery_is_measured_against_the_exhaustive_search(tmp_path, one_process):
     size = scale.Size(tmp_path, 70, 5, Crowd(seed=0), "fast")
     size.make()
     size.ask()
     size.ask_others(faiss=False)
+    assert one_process == ["benchmarks.scale"] * 4
     for light in scale.LIGHTS:
         size.hold_against_exhaustive(light, 5, jobs=1)
     size.change()
@@ -230,7 +248,7 @@ def test_readers_are_timed_from_one_to_as_many_as_there_are(some_people):
     assert all(0 < row[key] < 10_000 for row in rows for key in ("from_disk_ms", "ms"))
 
 
-def test_nobodys_evidence_exceeds_its_bound():
+def test_no_score_exceeds_its_bound():
     matcher, crowd = Matcher(preset_settings("fast")), Crowd(seed=3)
     people = matcher.template_set(dict(enumerate(matcher.templates(crowd.faces(np.arange(70))))))
     hard, blank = crowd.probes(np.arange(4), turn=5).images, np.zeros((1, 96, 84), np.uint8)
@@ -247,10 +265,16 @@ def test_nobodys_evidence_exceeds_its_bound():
     assert (np.sort(most[:3], axis=1)[:, -2] < right).all()
 
 
-@pytest.mark.parametrize("guess", [0, 60])
-def test_an_exhaustive_search_with_bounds_finds_the_same_whatever_the_guess(some_people, guess):
+@pytest.fixture(scope="module")
+def full_search(some_people):
+    """Photos, and what a search in two processes without bounds finds."""
     images = Crowd(seed=0).probes(np.arange(10, 21), turn=1).images
-    full = exhaustive.search(some_people, images)
+    return images, exhaustive.search(some_people, images)
+
+
+@pytest.mark.parametrize("guess", [0, 60])
+def test_an_exhaustive_search_with_bounds_finds_the_same_whatever_the_guess(some_people, full_search, guess):
+    images, full = full_search
     told = exhaustive.search(some_people, images, jobs=1, guesses=[crowd_name(guess)] * len(images))
     assert told.names == full.names
     assert told.scores.tolist() == full.scores.tolist()
