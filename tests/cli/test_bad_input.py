@@ -278,7 +278,8 @@ def test_ctrl_c_while_photos_are_read_makes_nothing(desk, call, here, monkeypatc
     def interrupted(*arguments, **named):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(enrollment, "read_portrait", interrupted)
+    for read in ("read_grey", "read_portrait"):
+        monkeypatch.setattr(enrollment, read, interrupted)
     before = state(here)
     for name in ("enroll", "folder", "identify", "verify", "explain", "sync"):
         code, out, err = call(*EVERY[name])
