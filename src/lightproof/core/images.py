@@ -56,10 +56,18 @@ def check_images(X: Any, cell: int = 2, unit: bool = False) -> Images:
         raise BadImage("X", _LEGAL_SHAPE, f"a {type(X).__name__}")
     if len(X) == 0:
         raise BadImage("X", "at least one image", "none")
-    images = [_as_array(X[i], f"X[{i}]") for i in range(len(X))]
+    images: list[Array] = []
+    for i in range(len(X)):
+        if isinstance(X[i], np.ma.MaskedArray):
+            raise BadImage(f"X[{i}]", _LEGAL_IMAGE, "a masked array; fill it first")
+        try:
+            images.append(np.asarray(X[i]))
+        except ValueError:
+            raise BadImage(f"X[{i}]", _LEGAL_IMAGE, f"a ragged {type(X[i]).__name__}") from None
     for i, image in enumerate(images):
         _check_one(image, f"X[{i}]", cell)
-        _check_pixels(image, f"X[{i}]", unit)
+        if image.dtype.kind == "f":
+            _check_pixels(image, f"X[{i}]", unit)
     return images
 
 
@@ -124,15 +132,6 @@ def to_bytes(images: Images, size: tuple[int, int]) -> Array:
     return np.clip(np.rint(255 * small), 0, 255).astype(np.uint8)
 
 
-def _as_array(image: Any, where: str) -> Array:
-    if isinstance(image, np.ma.MaskedArray):
-        raise BadImage(where, _LEGAL_IMAGE, "a masked array; fill it first")
-    try:
-        return np.asarray(image)
-    except ValueError:
-        raise BadImage(where, _LEGAL_IMAGE, f"a ragged {type(image).__name__}") from None
-
-
 def _check_stack(X: Array) -> None:
     if isinstance(X, np.ma.MaskedArray):
         raise BadImage("X", _LEGAL_SHAPE, "a masked array; fill it first")
@@ -178,8 +177,6 @@ def _suspects(X: Array, unit: bool) -> Sequence[int]:
 
 
 def _check_pixels(image: Array, where: str, unit: bool) -> None:
-    if image.dtype.kind != "f":
-        return
     not_finite = np.argwhere(~np.isfinite(image))
     if len(not_finite):
         row, column = (int(i) for i in not_finite[0])

@@ -91,29 +91,23 @@ def extract_face(photo: Photo, cropped: bool = False, where: str | None = None) 
         What to call it.
     """
     if isinstance(photo, np.ndarray):
-        where = where or "the array"
-        image = check_images([photo])[0]
-        _refuse_useless(image, where)
-        return Face(hash_of(repr((image.shape, image.dtype.str)).encode() + image.tobytes()), where, image)
+        [image] = check_images([photo])
+        contents = repr((image.shape, image.dtype.str)).encode() + image.tobytes()
+        return face_of(image, contents, where or "the array")
     contents, where = contents_of(photo, where)
     image = read_grey(contents, where=where) if cropped else read_portrait(contents, where=where).image
     return face_of(image, contents, where)
 
 
 def face_of(image: Array, contents: bytes, where: str) -> Face:
-    """Return the face that was cut out of a photo with these contents."""
-    _refuse_useless(image, where)
-    return Face(hash_of(contents), where, image)
-
-
-def _refuse_useless(image: Array, where: str) -> None:
-    """Refuse a face of one even grey, by its name, and one too small to have patches."""
+    """Return the face in a photo with these contents; refuse one that is too small or even, by the photo's name."""
     if min(image.shape) < 16:
         raise BadImage(where, "a face of 16 x 16 pixels or more", f"{image.shape[0]} x {image.shape[1]}")
     try:
         refuse_blank([image])
     except BadImage:
         raise BadImage(where, "a picture of something", f"one even grey, every pixel {image.flat[0]}") from None
+    return Face(hash_of(contents), where, image)
 
 
 def new_photos(faces: Sequence[Face], config: EnrollmentConfig) -> list[NewPhoto]:

@@ -110,14 +110,15 @@ def top_references(scores: Scores, person: int) -> Ints:
     references = reference_sample(scores.sampling_keys, len(enrolled))
     others = np.concatenate([references[references != person], len(enrolled) + _stand_ins(scores)[0]])
     values = np.concatenate([enrolled, scores.cohort[0]])[others]
-    return np.asarray(others[np.argsort(-values, kind="stable")[: _n_top_references(scores)]])
+    return np.asarray(others[np.argsort(-values, kind="stable")[: math.ceil(len(others) / 4)]])
 
 
 def _mean_of_references(scores: Scores) -> Floats:
     """Mean score of the upper quarter of the other people in the gallery, shape (n, C)."""
     people, references = scores.people, reference_sample(scores.sampling_keys, scores.people.shape[1])
     stand_ins = np.take_along_axis(scores.cohort, _stand_ins(scores), axis=1)
-    others, count = np.concatenate([people[:, references], stand_ins], axis=1), _n_top_references(scores)
+    others = np.concatenate([people[:, references], stand_ins], axis=1)
+    count = math.ceil((others.shape[1] - 1) / 4)
     top = -np.partition(-others, count, axis=1)[:, : count + 1]
     last = top.min(axis=1, keepdims=True)
     total = top.sum(axis=1, keepdims=True)
@@ -125,12 +126,6 @@ def _mean_of_references(scores: Scores) -> Floats:
     is_reference[references] = True
     # People at the top are not compared with themselves: the next one moves up.
     return np.asarray(np.where(is_reference & (people > last), total - people, total - last) / count)
-
-
-def _n_top_references(scores: Scores) -> int:
-    """Size of the upper quarter of the other people in the gallery."""
-    n_others: int = max(min(scores.people.shape[1] - 1, N_REFERENCE_PEOPLE - 1), MIN_REFERENCES)
-    return math.ceil(n_others / 4)
 
 
 def _stand_ins(scores: Scores) -> Ints:

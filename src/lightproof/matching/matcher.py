@@ -35,7 +35,7 @@ from lightproof.matching.templates import Template, TemplateSet, ViewSpec
 from lightproof.method.dct import PatchDCT
 from lightproof.method.presets import GALLERIES, GallerySettings
 from lightproof.method.quantization import compact_spans
-from lightproof.method.rcdt import IMAGES_PER_BLOCK, PatchRCDTExtractor
+from lightproof.method.rcdt import IMAGES_PER_BLOCK, PatchRCDTExtractor, check_for
 from lightproof.method.spans import span_people
 from lightproof.method.subspaces import PatchSpans, SharedSpan
 from lightproof.method.warps import warp, with_copies
@@ -135,7 +135,7 @@ class Matcher:
 
     def templates(self, faces: Images) -> list[Template]:
         """Make the template of each face alone."""
-        images = stacked(self.extractor.check(faces))
+        images = stacked(check_for(faces, self.settings))
         refuse_blank(images)
         starts = range(0, len(images), self.faces_per_block)
         spans = [own for start in starts for own in self._spans(images[start : start + self.faces_per_block])]
@@ -207,7 +207,7 @@ class Matcher:
 
     def vectors(self, faces: Images) -> Views:
         """Features of faces to be compared, shape (n, K, D) in each view."""
-        images = self.extractor.check(faces)
+        images = check_for(faces, self.settings)
         refuse_blank(images)
         starts = range(0, len(images), IMAGES_PER_BLOCK)
         pictures = [self.extractor.unlit(images[start : start + IMAGES_PER_BLOCK]) for start in starts]
@@ -225,14 +225,14 @@ class Matcher:
         -------
         Scores
         """
-        images = self.extractor.check(faces)
+        images = check_for(faces, self.settings)
         refuse_blank(images)
         blocks = (images[start : start + PROBES_PER_BLOCK] for start in range(0, len(images), PROBES_PER_BLOCK))
         return stack_probes([self.score_probes(self._probes(block), people) for block in blocks])
 
     def probes(self, faces: Images) -> ProbeSet:
         """Make probes of a few faces, for :meth:`score_probes`."""
-        images = self.extractor.check(faces)
+        images = check_for(faces, self.settings)
         refuse_blank(images)
         return self._probes(images)
 

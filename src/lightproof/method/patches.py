@@ -73,6 +73,11 @@ class PatchGrid:
         return self.cell**2
 
     @cached_property
+    def constant_stride(self) -> tuple[int, ...]:
+        """A tuple as long as the stride: its length is part of its type, so Numba compiles for it."""
+        return (0,) * self.stride
+
+    @cached_property
     def corners(self) -> Ints:
         """Row and column of the top left pixel of each patch, shape (K, 2)."""
         row, column = np.divmod(np.arange(self.n_patches), self.columns)
@@ -119,7 +124,7 @@ class PatchGrid:
         ndarray of shape (n, m, N, K)
         """
         out = np.empty((*fields.shape[:2], self.n_points, self.n_patches), fields.dtype)
-        _lay_out_all(fields, np.uintp(self.cell), as_constant(self.stride), np.uintp(self.columns), out)
+        _lay_out_all(fields, np.uintp(self.cell), self.constant_stride, np.uintp(self.columns), out)
         return out
 
     def as_map(self, values: Array) -> Array:
@@ -127,16 +132,11 @@ class PatchGrid:
         return values.reshape(*values.shape[:-1], self.rows, self.columns)
 
 
-def as_constant(number: int) -> tuple[int, ...]:
-    """Turn a small number into a tuple of that length: the length is part of the type, so Numba compiles for it."""
-    return (0,) * number
-
-
 @compiled
 def lay_out(field: Array, cell: np.uintp, stride: tuple[int, ...], width: np.uintp, out: Array) -> None:
     """Put each pixel of all cells side by side, as far as the picture reaches, (m, h, w) -> (m, cell ** 2, places).
 
-    A line has ``width`` places. ``stride``, see :func:`as_constant`, leads from one cell to the next. Numbers are
+    A line has ``width`` places. ``stride``, see :attr:`PatchGrid.constant_stride`, leads from one cell to the next. Numbers are
     unsigned: with signed ones Numba tests at every pixel whether an index counts from the end.
     """
     step, one = np.uintp(len(stride)), np.uintp(1)

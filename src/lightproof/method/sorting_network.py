@@ -17,7 +17,7 @@ from typing import Final, NamedTuple, TypeAlias
 import numpy as np
 
 from lightproof.core.jit import compiled
-from lightproof.method.patches import PatchGrid, as_constant, lay_out
+from lightproof.method.patches import PatchGrid, lay_out
 from lightproof.types import Array, Floats
 
 Wire: TypeAlias = tuple[int, int, int]
@@ -65,7 +65,7 @@ class PatchSorter:
         lanes = _room_for(max(1, TOGETHER // (rows * numbers)), rows, numbers, fields)
         for start in range(0, len(fields), len(lanes)):
             some = fields[start : start + len(lanes)]
-            _sort(some, self._sizes, as_constant(self._grid.stride), self._directions, self._steps, lanes)
+            _sort(some, self._sizes, self._grid.constant_stride, self._directions, self._steps, lanes)
             # A product for each picture: one over all would differ in the last bit with the number of them.
             _pick(self._matrix @ lanes[: len(some)], self._sizes, places[start : start + len(some)])
 
@@ -92,7 +92,7 @@ def _sort(
     sizes : ndarray of shape (4,)
         The stride; the places of a line; of a picture; of a picture with those that a step reads ahead.
     constant : tuple
-        The stride once more, see :func:`lightproof.method.patches.as_constant`.
+        The stride once more, see :attr:`lightproof.method.patches.PatchGrid.constant_stride`.
     directions : ndarray of shape (m, 2)
     steps : ndarray of shape (steps, 4)
         See :meth:`SortingPlan.along`.

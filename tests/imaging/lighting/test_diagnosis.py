@@ -83,7 +83,7 @@ def test_a_face_is_as_far_from_renderings_and_their_mirror_images_as_they_are_wr
     asked, rendered = rng.normal(size=(3, 16, 14)), rng.normal(size=(5, 16, 14))
     faces, halves_of = light_direction._halves(asked), light_direction._halves(rendered)
     far = light_direction._squared_distances(
-        faces, light_direction._Bank(halves_of, halves_of.squared_lengths(), np.zeros((10, 3)))
+        faces, light_direction._Bank(halves_of, halves_of.squared_lengths, np.zeros((10, 3)))
     )
 
     def weighed(light):

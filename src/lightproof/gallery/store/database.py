@@ -113,8 +113,6 @@ class PlaceErrors:
             yield
         except LightproofError:
             raise
-        except DBAPIError as problem:
-            raise self.sentence(problem.orig, writing) from None
         except (SQLAlchemyError, sqlite3.Error) as problem:
             raise self.sentence(problem, writing) from None
 
@@ -134,8 +132,10 @@ class PlaceErrors:
         """Make the error of a gallery that another writer holds."""
         return GalleryBusy(self.place, f"free for writing within {self.timeout:g} seconds", "another writer")
 
-    def sentence(self, problem: BaseException | None, writing: bool) -> LightproofError:
+    def sentence(self, problem: BaseException | None, writing: bool = False) -> LightproofError:
         """Choose the sentence for an error of a database."""
+        if isinstance(problem, DBAPIError):
+            problem = problem.orig
         if isinstance(problem, sqlite3.Error):
             return self._of_sqlite(getattr(problem, "sqlite_errorcode", None), writing)
         return self._of_postgres(getattr(problem, "sqlstate", None), str(problem).lower(), writing)

@@ -16,11 +16,12 @@ import sqlite3
 import stat
 import time
 from collections.abc import Iterable, Iterator
-from contextlib import closing, contextmanager, suppress
+from contextlib import ExitStack, closing, contextmanager, suppress
 from pathlib import Path
 from typing import Final
 
 from sqlalchemy import Connection, Engine, create_engine
+from sqlalchemy.exc import SQLAlchemyError
 from sqlalchemy.pool import NullPool, QueuePool
 
 from lightproof.core.threads import READERS
@@ -201,12 +202,13 @@ class SqliteFile(Database):
     def reading(self) -> Iterator[Connection]:
         """See the parent."""
         before = self.file.stat() if not self.writable and self.file.exists() else None
-        with self.errors.translate():
-            connection = self.engine.connect()
-        with connection:
-            with self.errors.translate():
+        with ExitStack() as opened:
+            try:
+                connection = opened.enter_context(self.engine.connect())
                 # Python's own handling of transactions is off: it would begin them too late for a snapshot.
                 connection.exec_driver_sql("BEGIN DEFERRED")
+            except (SQLAlchemyError, sqlite3.Error) as problem:
+                raise self.errors.sentence(problem) from None
             yield connection
         # SQLite trusts that a file opened as immutable does not change, so we check it.
         if before is not None and _differs(before, self.file):

@@ -73,15 +73,11 @@ FACES_PER_BLOCK: Final = 16
 
 
 class _Halves(NamedTuple):
-    """The symmetric and the antisymmetric part of the light on the left half of faces, (n, 112) each."""
+    """The light on the left half of faces, (n, 112) in two parts, and the squared lengths of the whole faces, (n,)."""
 
     symmetric: Floats
     antisymmetric: Floats
-
-    def squared_lengths(self) -> Floats:
-        """Return the squared lengths of the whole faces, shape (n,)."""
-        halves = np.vecdot(self.symmetric, self.symmetric) + np.vecdot(self.antisymmetric, self.antisymmetric)
-        return np.asarray(2 * halves)
+    squared_lengths: Floats
 
 
 @dataclass(frozen=True, eq=False)
@@ -171,7 +167,7 @@ def _squared_distances(faces: _Halves, bank: _Bank) -> Floats:
     distances = np.empty((len(faces.symmetric), 2 * m))
     symmetric = 4 * faces.symmetric @ bank.faces.symmetric.T
     antisymmetric = 4 * faces.antisymmetric @ bank.faces.antisymmetric.T
-    np.subtract(bank.squares + faces.squared_lengths()[:, None], symmetric, out=symmetric)
+    np.subtract(bank.squares + faces.squared_lengths[:, None], symmetric, out=symmetric)
     np.subtract(symmetric, antisymmetric, out=distances[:, :m])
     np.add(symmetric, antisymmetric, out=distances[:, m:])
     return np.maximum(distances, 1e-9, out=distances)
@@ -185,7 +181,7 @@ def _bank() -> _Bank:
     rendered = sheet.reshape(PEOPLE, height, len(lights), width).transpose(0, 2, 1, 3).reshape(-1, height, width)
     faces = _halves(_light_of(np.ascontiguousarray(rendered)))
     vectors = np.tile(toward(np.array(lights)), (PEOPLE, 1))
-    return _Bank(faces, faces.squared_lengths(), np.concatenate([vectors, vectors * (-1, 1, 1)]))
+    return _Bank(faces, faces.squared_lengths, np.concatenate([vectors, vectors * (-1, 1, 1)]))
 
 
 def light_grid() -> list[tuple[float, float]]:
@@ -225,4 +221,6 @@ def _halves(light: Floats) -> _Halves:
     light = light / np.linalg.norm(light, axis=(1, 2), keepdims=True)
     half, shape = SIZE[1] // 2, (len(light), SIZE[0] * SIZE[1] // 2)
     left, right = light[:, :, :half], light[:, :, : -half - 1 : -1]
-    return _Halves((SYMMETRIC * (left + right) / 2).reshape(shape), ((left - right) / 2).reshape(shape))
+    symmetric, antisymmetric = (SYMMETRIC * (left + right) / 2).reshape(shape), ((left - right) / 2).reshape(shape)
+    squares = np.vecdot(symmetric, symmetric) + np.vecdot(antisymmetric, antisymmetric)
+    return _Halves(symmetric, antisymmetric, np.asarray(2 * squares))

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_array_equal
 
-from lightproof.core.fastmath import MAX_ERROR, NUMBERS_PER_BLOCK, power
+from lightproof.method.illumination import MAX_POWER_ERROR, NUMBERS_PER_BLOCK, power
 
 
 def by_the_library(numbers, exponent):
@@ -31,7 +31,7 @@ def test_neighbors_are_rounded_as_the_library_rounds_them(exponent):
 
 def test_most_roundings_are_sure_without_the_library(rng):
     exact = rng.random(10_000).astype(np.float32).astype(np.float64) ** float(np.float32(0.2))
-    unsure = (exact * (1 - MAX_ERROR)).astype(np.float32) != (exact * (1 + MAX_ERROR)).astype(np.float32)
+    unsure = (exact * (1 - MAX_POWER_ERROR)).astype(np.float32) != (exact * (1 + MAX_POWER_ERROR)).astype(np.float32)
     assert 0 < np.mean(unsure) < 0.1
 
 
