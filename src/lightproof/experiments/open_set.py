@@ -77,7 +77,7 @@ class OpenSetRow:
         return asdict(self)
 
 
-class _Probes(NamedTuple):
+class _SubsetProbes(NamedTuple):
     """Positions of the probes in the set, their subsets, and whether a face was found in each."""
 
     positions: Ints
@@ -110,7 +110,7 @@ class _Data(NamedTuple):
 
     people: Array
     truth: Ints
-    probes: _Probes
+    probes: _SubsetProbes
     lights: list[_LightScores]
 
 
@@ -181,11 +181,11 @@ def run_open_set(
     return rows
 
 
-def _probes(faces: FaceSet) -> _Probes:
+def _probes(faces: FaceSet) -> _SubsetProbes:
     by_subset = YALE_EVERY_LIGHT[0].split(faces).probes
     positions = np.concatenate([by_subset[subset] for subset in SUBSETS])
     subsets = np.repeat(SUBSETS, [len(by_subset[subset]) for subset in SUBSETS])
-    return _Probes(positions, subsets, faces.found[positions])
+    return _SubsetProbes(positions, subsets, faces.found[positions])
 
 
 def _pieces(

@@ -25,8 +25,7 @@ FAINT: Final = "#d0d7de"
 GREY_STEP: Final = 5
 """Grey values are rounded to multiples of it: finer steps are noise that fills the file."""
 
-SEQUENTIAL: Final = "viridis"
-"""From dark to light, the same order in grey print."""
+SEQUENTIAL: Final = "viridis"  # from dark to light, also in grey print
 
 Box = tuple[float, float, float, float]
 """Left, top, width and height of a part of a picture, as shares of the whole."""
