@@ -35,9 +35,8 @@ from lightproof.datasets.yale_b import YALE_EYES
 from lightproof.errors import MissingExtra
 from lightproof.experiments.end_to_end import FRAME, Search, eye_errors, set_into_frame
 from lightproof.imaging.decode import read_grey
-from lightproof.imaging.detection.detector import LOOKS, find_faces
+from lightproof.imaging.detection.detector import LOOKS, Pyramid, Window, find_faces
 from lightproof.imaging.detection.face_networks import SIDE, Guesses, Points, _cells, guess_faces
-from lightproof.imaging.detection.pyramid import Pyramid, Window
 from lightproof.types import Floats
 
 Picture = NDArray[np.uint8]

@@ -10,7 +10,7 @@ from sklearn.datasets import load_sample_image
 
 from lightproof.errors import BadImage
 from lightproof.imaging.detection import LOOKS, Face, align_by_eyes, cut, detector, find_faces
-from lightproof.imaging.detection.pyramid import Pyramid
+from lightproof.imaging.detection.detector import Pyramid
 from tests.scenes import as_photo, clutter, compose, darkened, seat
 
 pytestmark = pytest.mark.usefixtures("photos_extra")

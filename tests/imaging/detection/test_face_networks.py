@@ -16,8 +16,8 @@ from numpy.testing import assert_array_equal
 
 from lightproof.errors import MissingExtra
 from lightproof.imaging.detection import face_networks, find_faces
+from lightproof.imaging.detection.detector import Pyramid, Window
 from lightproof.imaging.detection.face_networks import MESH_SIDE, PUPILS, SIDE, guess_faces, lay_mesh
-from lightproof.imaging.detection.pyramid import Pyramid, Window
 from tests.conftest import forget_networks
 from tests.scenes import compose
 

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 
-from lightproof.imaging.detection.pyramid import Pyramid, Window
+from lightproof.imaging.detection.detector import Pyramid, Window
 
 RNG = np.random.default_rng(3)
 
