@@ -60,7 +60,7 @@ def impostor_leads(
     Parameters
     ----------
     shortlist : callable
-        Whom probes are compared with, somebody left out: see
+        Returns the people that probes are compared with, without one: see
         :meth:`lightproof.gallery.shortlist.PeopleIndex.shortlist`.
     matcher : Matcher
     store : Store

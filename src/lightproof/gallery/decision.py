@@ -25,8 +25,7 @@ FAR: Final = 0.001
 """Default share of strangers that are accepted."""
 
 SURE_ENOUGH: Final = (1e5, 2.0)
-"""Strangers among whom one matches as well as the best of the first, or second, shortlist: with so many, no more people
-are compared."""
+"""A best match as rare as one in this many strangers ends the search after the first, or second, shortlist."""
 
 
 @dataclass(frozen=True)
@@ -90,7 +89,7 @@ class Answer:
 
     @property
     def known(self) -> bool:
-        """Whether it is somebody who is enrolled."""
+        """Whether it is an enrolled person."""
         return self.name is not None
 
     @property
@@ -244,7 +243,7 @@ def verdict(match: Match, far: float) -> Verification:
 def match_with_person(
     probe: ProbeSet, person: str, people: TemplateSet, matcher: Matcher, calibration: Calibration
 ) -> Match:
-    """Compare one photo with somebody enrolled, among all who are."""
+    """Compare one photo with one enrolled person, among all of them."""
     index = people.names.index(enrolled_name(people, person))
     scores = matcher.score_probes(probe, people)
     assert scores.distances is not None

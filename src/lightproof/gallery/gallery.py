@@ -103,18 +103,13 @@ class Gallery(GalleryReader):
         progress: Progress = silent,
         timeout: float = 30.0,
     ) -> int:
-        """Make every template anew from the faces that were kept, with another preset or by a newer version.
+        """Make every template anew from the faces that were kept; return how many.
 
         Parameters
         ----------
         place : str or Path
         preset : {"robust", "fast"}, optional
-            The gallery's own by default.
-
-        Returns
-        -------
-        int
-            How many templates were made.
+            Another one than the gallery's own.
         """
         if preset is not None:
             preset_settings(preset)

@@ -28,7 +28,7 @@ SHORTLIST_SIZES: Final = (8, 64)
 """Number of nearest people compared first, and next; the others are compared only if none of these may be it."""
 
 N_SPARE_REFERENCES: Final = 8
-"""Reference people beyond those needed, because somebody may be left out. With them they fill a block."""
+"""Reference people beyond those needed, because one may be left out. Together they fill a block."""
 
 
 @dataclass

@@ -1,11 +1,11 @@
 r"""From scores to an answer: somebody who is enrolled, or a stranger.
 
-The best match of a stranger is somebody too. What gives a stranger away is that the best match is not much better than
-the next ones. So scores are normalized as in adaptive score normalization (AS-norm): from the score of a person the
-mean of the upper quarter of the scores of other people is subtracted, and the rest is measured in standard deviations
-of the cohort scores. That is the *lead*. The other people are those of the gallery, who were often photographed by the
-same camera under the same lamp, and the cohort, which is always the same. In a large gallery 56 reference people drawn
-at random stand for all of them: the mean over a quarter of these is as good, and costs the same for any number.
+A stranger has a best match, too, but one that is not much better than the next ones. So scores are normalized as in
+adaptive score normalization (AS-norm): from the score of a person the mean of the upper quarter of the scores of other
+people is subtracted, and the rest is measured in standard deviations of the cohort scores. That is the *lead*. The
+other people are those of the gallery, who were often photographed by the same camera under the same lamp, and the
+cohort, which is always the same. In a large gallery 56 reference people drawn at random stand for all of them: the mean
+over a quarter of these is as good, and costs the same for any number.
 
 Over many strangers the lead of the best match follows a Gumbel distribution, the law of maxima. Its location and scale
 depend little on who is enrolled and how the light falls. It turns a lead into a probability, and that into a score.
@@ -27,7 +27,7 @@ from lightproof.matching.scores import Scores
 from lightproof.types import Floats, Ints
 
 N_REFERENCE_PEOPLE: Final = 56
-"""People drawn at random whom scores are normalized by; a smaller gallery uses all of its people."""
+"""Number of people drawn at random to normalize scores by; a smaller gallery uses all of its people."""
 
 MIN_REFERENCES: Final = 8
 """Minimum number of other people; in a smaller gallery rendered people fill it up."""
@@ -220,7 +220,7 @@ def score_of(chance: Floats) -> Floats:
 
 
 def check_far(owner: str, far: float) -> float:
-    """Refuse a false acceptance rate that is none, or too small to be told."""
+    """Refuse what is no false acceptance rate, or one too small to be measured."""
     smallest = 10.0**-SCORE_DIGITS
     if isinstance(far, bool) or not isinstance(far, int | float) or not smallest <= far < 1:
         raise BadParameter(owner, "far", f"a share from {smallest:g} to below 1, such as 0.001", far)

@@ -37,7 +37,7 @@ class Scores:
     people : ndarray of shape (n, C)
         Against each person enrolled.
     cohort : ndarray of shape (n, Z)
-        Against each rendered person: what a photo scores against somebody it certainly does not show.
+        Against each rendered person, whom the photo certainly does not show.
     distances : ndarray of shape (n, C), optional
         From each person enrolled, 0 to about 1: the weighted mean of :func:`lightproof.method.aggregate.bounded` over
         the patches of both views. It depends on nothing but the photo and the person.
