@@ -21,7 +21,7 @@ MOVES = (2 * REACH + 1) ** 2
 GRIDS = [PatchGrid(96, 84, 6, 3), PatchGrid(64, 64, 4, 1), PatchGrid(24, 21, 6, 3), PatchGrid(6, 6, 6, 0)]
 KINDS = [(2, (5, 4)), (1, (8, 6)), (1, (1, 1)), (3, (2, 7))]
 
-within_range = st.tuples(*[st.floats(-reach, reach) for reach in alignment_search.RANGE])
+within_range = st.tuples(*[st.floats(-reach, reach) for reach in alignment_search.SEARCH_RANGE])
 many_similarities = st.lists(within_range, min_size=1, max_size=5).map(np.array)
 any_parts = st.builds(
     lambda grid, kind: alignment_search._Parts(grid, *kind), st.sampled_from(GRIDS), st.sampled_from(KINDS)
@@ -74,7 +74,7 @@ def own_distance(recognizer, images, labels):
 
 def clear_probes(resting, probes):
     two = np.sort(resting.distances(probes), axis=1)[:, :2]
-    return two[:, 1] - two[:, 0] >= alignment_search.CLEAR * resting.grid_.n_patches
+    return two[:, 1] - two[:, 0] >= alignment_search.CLEAR_LEAD * resting.grid_.n_patches
 
 
 # Parts and their maps.
@@ -268,20 +268,20 @@ def test_winners_are_the_best_few_that_are_worth_a_warp(monkeypatch, searching, 
     pool = alignment_search._Pool(searching._people.stack, np.arange(n_people), finder._large)
     around = finder._surroundings(searching._extractor.unlit(side.images[3:4])[0])
     maps, starts = finder._small.closeness(around, pool.first), np.zeros((n_people, 4))
-    monkeypatch.setattr(alignment_search, "ROUNDS", alignment_search.HALFWAY + 1)
-    monkeypatch.setattr(alignment_search, "WORTH", 0)
+    monkeypatch.setattr(alignment_search, "N_ROUNDS", alignment_search.PRUNING_ROUND + 1)
+    monkeypatch.setattr(alignment_search, "WINNER_SHARE", 0)
     everybody, found = finder._climb(maps, starts)
     assert sorted(everybody.tolist()) == list(range(n_people))
     by_person = maps.reshape(-1, n_people).T
     reached = finder._small.read_off(by_person[everybody], found[:, None])[:, 0]
     assert (np.diff(reached) <= 0).all()
     assert everybody[0] == 3
-    monkeypatch.setattr(alignment_search, "WINNERS", 3)
+    monkeypatch.setattr(alignment_search, "MAX_WINNERS", 3)
     assert finder._climb(maps, starts)[0].tolist() == everybody[:3].tolist()
     share = float(reached[1] / reached[0])
-    monkeypatch.setattr(alignment_search, "WORTH", 0.999 * share)
+    monkeypatch.setattr(alignment_search, "WINNER_SHARE", 0.999 * share)
     assert everybody[1] in finder._climb(maps, starts)[0]
-    monkeypatch.setattr(alignment_search, "WORTH", 1.001 * share)
+    monkeypatch.setattr(alignment_search, "WINNER_SHARE", 1.001 * share)
     assert finder._climb(maps, starts)[0].tolist() == [3]
 
 
@@ -316,7 +316,7 @@ def test_a_search_changes_whole_people_of_unclear_probes_and_nobody_else(searchi
     changed = (after != before).any(axis=0)
     assert changed.any()
     assert not changed[:2].any()
-    assert (changed.sum(axis=1) <= alignment_search.WINNERS).all()
+    assert (changed.sum(axis=1) <= alignment_search.MAX_WINNERS).all()
     assert (found[changed] < totals[changed]).all()
     assert_array_equal(after[:, ~changed], before[:, ~changed])
     assert_array_equal(added[:, ~changed], plain[:, ~changed])
@@ -333,9 +333,9 @@ def test_a_search_has_its_price_in_every_patch(gallery, side, weights):
     recognizer._search.improve(pictures, after, added, known)
     changed = (after != before).any(axis=0)
     assert changed.any()
-    assert alignment_search.PRICE > 0
+    assert alignment_search.SEARCH_PENALTY > 0
     say = np.ones((len(after), 1, 8)) if weights == "equal" else length_weights(list(known.spans.values()))[:, None]
-    expected = 1 - say * (1 - bounded(after)) + alignment_search.PRICE
+    expected = 1 - say * (1 - bounded(after)) + alignment_search.SEARCH_PENALTY
     assert_allclose(added[:, changed], expected[:, changed], atol=1e-5)
 
 
@@ -364,21 +364,21 @@ def test_the_other_probes_of_a_batch_do_not_matter(searching, side):
 def test_more_people_than_the_pool_are_searched_for_among_the_best(monkeypatch, searching, resting, side):
     probes = askew(side.images)
     whole, plain = searching.distances(probes), resting.distances(probes)
-    monkeypatch.setattr(alignment_search, "POOL", 3)
+    monkeypatch.setattr(alignment_search, "MAX_POOL", 3)
     found = searching.distances(probes)
     assert (found <= plain).all()
     assert (found < plain).any()
     # Nobody beyond the best three is touched.
     beyond = plain > np.sort(plain, axis=1)[:, 2:3]
     assert_array_equal(found[beyond], plain[beyond])
-    monkeypatch.setattr(alignment_search, "POOL", 8)
+    monkeypatch.setattr(alignment_search, "MAX_POOL", 8)
     assert_array_equal(searching.distances(probes), whole)
 
 
 def test_as_many_people_as_the_pool_less_one_change_little(monkeypatch, searching, side):
     probes = askew(side.images)
     whole = searching.predict(probes)
-    monkeypatch.setattr(alignment_search, "POOL", 7)
+    monkeypatch.setattr(alignment_search, "MAX_POOL", 7)
     assert_array_equal(searching.predict(probes), whole)
 
 
@@ -428,9 +428,9 @@ def test_other_settings_are_searched_too(gallery, side, overrides):
 
 def test_a_search_reaches_as_far_as_its_range(searching):
     finder: AlignmentSearch = searching._search
-    assert len(finder._tried) == alignment_search.STEPS**4
-    assert_allclose(finder._tried.max(axis=0), alignment_search.RANGE)
-    assert_allclose(finder._tried.min(axis=0), -np.array(alignment_search.RANGE))
+    assert len(finder._tried) == alignment_search.N_TICKS**4
+    assert_allclose(finder._tried.max(axis=0), alignment_search.SEARCH_RANGE)
+    assert_allclose(finder._tried.min(axis=0), -np.array(alignment_search.SEARCH_RANGE))
     assert (finder._tried == 0).all(axis=1).sum() == 1
 
 
@@ -445,5 +445,5 @@ def test_steps_of_a_climb_are_in_one_or_two_numbers_and_standing_still():
 def test_who_is_still_far_after_a_search_is_not_believed(searching, resting, side, monkeypatch):
     probes = askew(side.images)
     assert not np.array_equal(searching.distances(probes), resting.distances(probes))
-    monkeypatch.setattr(alignment_search, "BELIEVED", 0.0)
+    monkeypatch.setattr(alignment_search, "MAX_CONTRIBUTION", 0.0)
     assert_array_equal(searching.distances(probes), resting.distances(probes))

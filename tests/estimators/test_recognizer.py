@@ -347,7 +347,7 @@ def test_memory_stays_bounded_by_blocks(frontal, lit, monkeypatch, preset):
         monkeypatch.setattr(module, "residuals", counted)
     recognizer.predict(np.resize(lit.images, (100, 64, 56)))
     assert sum(seen) == 100
-    assert max(seen) <= subspace_model.BLOCK < 100
+    assert max(seen) <= subspace_model.PROBES_PER_BLOCK < 100
 
 
 @pytest.mark.parametrize("method", ["predict", "distances", "patch_distances", "patch_contributions", "similarity"])

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 
-from lightproof.method.warps import COPIES, STEP, moved, warp, with_copies
+from lightproof.method.warps import COPIES, COPY_STEP, moved, warp, with_copies
 
 DTYPES = [np.float32, np.float64]
 
@@ -171,7 +171,7 @@ def test_a_copy_of_96_rows_is_moved_by_one_pixel_in_its_direction(rng):
 def test_copies_are_moved_by_a_share_of_the_height(rng):
     pictures = rng.normal(size=(1, 192, 50))
     copy = with_copies(pictures, "cross")[0, 1]
-    assert STEP * 192 == 2
+    assert COPY_STEP * 192 == 2
     assert_allclose(copy[:, :-2], pictures[0, :, 2:], atol=1e-12)
 
 
@@ -182,7 +182,7 @@ def test_copies_are_the_pictures_warped(rng, shape, dtype):
     pictures = rng.normal(size=(2, *shape)).astype(dtype)
     found = with_copies(pictures, "square")[:, 1:]
     for place, (right, down, growth, angle) in enumerate(COPIES["square"]):
-        expected = warp(pictures, np.tile([right * STEP, down * STEP, growth, angle], (2, 1)))
+        expected = warp(pictures, np.tile([right * COPY_STEP, down * COPY_STEP, growth, angle], (2, 1)))
         assert_allclose(found[:, place], expected, atol=5e-5 if dtype == np.float32 else 1e-12)
         if shape == (96, 84):
             assert_array_equal(found[:, place], expected)
@@ -192,4 +192,4 @@ def test_a_copy_that_is_turned_is_warped(rng, monkeypatch):
     turn = (1, 0, 0, 0.02)
     monkeypatch.setitem(COPIES, "turned", (turn,))
     pictures = rng.normal(size=(2, 24, 21))
-    assert_array_equal(with_copies(pictures, "turned")[:, 1], warp(pictures, np.tile([STEP, 0, 0, 0.02], (2, 1))))
+    assert_array_equal(with_copies(pictures, "turned")[:, 1], warp(pictures, np.tile([COPY_STEP, 0, 0, 0.02], (2, 1))))

@@ -1,11 +1,11 @@
-r"""A probe that lies a little askew: the best similarity for each person, coarse to fine.
+r"""Alignment of a probe to each enrolled person: the best similarity, coarse to fine.
 
-Nobody's photo is warped. The features around every patch of the probe are computed once; a similarity then only tells
-each patch which of its neighbors to take. Groups of neighboring patches, parts, are moved as one: a part's closeness
-to a person for each of its 81 moves is a small map, and the closeness of the whole face under any similarity is a sum
-of one value of each map. So hundreds of similarities for everybody are one matrix product. The best few people are
-looked at again with smaller parts and smaller steps; for the best of those the probe is warped in earnest and compared
-patch by patch, so that what is found is a distance like any other.
+The enrolled photos are not warped. The features around every patch of the probe are computed once; a similarity then
+only selects which neighbor each patch takes. Groups of neighboring patches, *parts*, move as one: the closeness of a
+part to a person at each of its 81 moves is a small map, and the closeness of the whole face under any similarity is a
+sum of one value of each map. So hundreds of similarities for everybody are one matrix product. The best few people are
+compared again with smaller parts and smaller steps; for the best of these the probe itself is warped and compared patch
+by patch, so the result is a distance like any other.
 """
 
 from __future__ import annotations
@@ -24,50 +24,50 @@ from lightproof.method.subspace_bank import SubspaceStack
 from lightproof.method.warps import moved, warp
 from lightproof.types import Array, Floats, Ints
 
-CLEAR: Final = 0.02
-"""A probe whose best person leads by this much a patch is not searched for."""
+CLEAR_LEAD: Final = 0.02
+"""Lead per patch of the best person from which a probe is not searched for."""
 
-PRICE: Final = 0.01
-"""What every patch adds after a search: with so many similarities to choose from, everybody comes nearer."""
+SEARCH_PENALTY: Final = 0.01
+"""Added to every patch after a search: the best of so many similarities brings every person nearer."""
 
-BELIEVED: Final = 0.86
-"""A person who is farther a patch after a search is not believed: in a black picture some similarity fits anybody.
-Somebody who is there comes within 0.8."""
+MAX_CONTRIBUTION: Final = 0.86
+"""Mean contribution of a patch above which a search result is dropped: in a black picture some similarity fits anybody.
+The person on the photo comes within 0.8."""
 
 REACH: Final = 4
 """How many strides a part may be moved each way."""
 
-RANGE: Final = (1 / 16, 1 / 16, 0.2, 0.2)
-"""How far similarities are tried: moves in heights, logarithm of the scale, radians. Eyes found with an error of 4 % of
-their distance, in gallery and probe, leave scale and angle within 0.16 in 19 cases of 20."""
+SEARCH_RANGE: Final = (1 / 16, 1 / 16, 0.2, 0.2)
+"""Largest similarity tried: moves in heights, logarithm of the scale, radians. Eyes found with an error of 4 % of their
+distance, in gallery and probe, leave scale and angle within 0.16 in 19 cases of 20."""
 
-STEPS: Final = 5
+N_TICKS: Final = 5
 """Values tried of each of the four numbers."""
 
-POOL: Final = 256
-"""People searched for at most: the best without a search."""
+MAX_POOL: Final = 256
+"""Most people searched for: the best without a search."""
 
-FINALISTS: Final = 20
-"""People looked at with small parts."""
+MAX_FINALISTS: Final = 20
+"""Most people compared by small parts."""
 
-WINNERS: Final = 8
-"""People the probe is warped for."""
+MAX_WINNERS: Final = 8
+"""Most people the probe is warped for."""
 
-SOME_WORTH: Final = 0.87
-"""Whose closeness with large parts is below this share of the best is no finalist."""
+FINALIST_SHARE: Final = 0.87
+"""Share of the best closeness, by large parts, that a finalist needs."""
 
-WORTH: Final = 0.9
-"""Whose closeness with small parts is below this share of the best is not worth a warp."""
+WINNER_SHARE: Final = 0.9
+"""Share of the best closeness, by small parts, that a winner needs."""
 
-ROUNDS: Final = 4
-"""Halvings of the step."""
+N_ROUNDS: Final = 4
+"""Rounds of the climb; each halves the step."""
 
-HALFWAY: Final = 1
-"""The round after which only winners go on."""
+PRUNING_ROUND: Final = 1
+"""Round after which only winners go on."""
 
 
 class AlignmentSearch:
-    """Looks for the similarity that brings a probe nearest to each person.
+    """Finds the similarity that brings a probe nearest to each person.
 
     Parameters
     ----------
@@ -81,36 +81,34 @@ class AlignmentSearch:
         self._extractor = extractor
         self._around = PatchGrid(grid.height + margin, grid.width + margin, grid.cell, grid.overlap)
         self._large, self._small = _Parts(grid, every=2, parts=(5, 4)), _Parts(grid, every=1, parts=(8, 6))
-        ticks = [np.linspace(-reach, reach, STEPS) for reach in RANGE]
+        ticks = [np.linspace(-reach, reach, N_TICKS) for reach in SEARCH_RANGE]
         self._tried = np.array(list(product(*ticks)))
         self._weights = self._large.interpolation(self._tried)
 
     def improve(self, pictures: Floats, distances: Floats, added: Floats, people: People) -> None:
-        """Put other distances where a probe that is not clear lies nearer to somebody after a similarity.
+        """Replace distances, in place, where a similarity brings an unclear probe nearer to a person.
 
         Parameters
         ----------
         pictures : ndarray of shape (n, h, w)
             Probes with the light taken out.
-        distances : ndarray of shape (K, n, C)
-            Relative distances of the patches; changed in place.
-        added : ndarray of shape (K, n, C)
-            What the patches add to the decision; changed in place.
+        distances, added : ndarray of shape (K, n, C)
+            Relative distances of the patches, and their contributions to the decision.
         people : People
         """
         totals = added.sum(axis=0)
-        for i, pool in self._pools(totals, people.stack, CLEAR * len(added)):
-            for person, found in self._search(pictures[i], pool):
-                adds = people.contributions_of(person, found) + found.dtype.type(PRICE)
-                if adds.sum() < min(totals[i, person], BELIEVED * len(adds)):
-                    distances[:, i, person], added[:, i, person] = found, adds
+        for i, pool in self._pools(totals, people.stack, CLEAR_LEAD * len(added)):
+            for person, sines in self._search(pictures[i], pool):
+                adds = people.contributions_of(person, sines) + sines.dtype.type(SEARCH_PENALTY)
+                if adds.sum() < min(totals[i, person], MAX_CONTRIBUTION * len(adds)):
+                    distances[:, i, person], added[:, i, person] = sines, adds
 
     def _pools(self, totals: Floats, stack: SubspaceStack, lead: float) -> Iterator[tuple[int, _Pool]]:
-        """Yield the probes that are not clear, each with the people to search for."""
+        """Yield the unclear probes, each with the people to search for."""
         everybody: _Pool | None = None
         for i in np.flatnonzero(_unclear(totals, lead)):
-            if stack.n_people > POOL:
-                yield int(i), _Pool(stack, np.argpartition(totals[i], POOL)[:POOL], self._large)
+            if stack.n_people > MAX_POOL:
+                yield int(i), _Pool(stack, np.argpartition(totals[i], MAX_POOL)[:MAX_POOL], self._large)
                 continue
             everybody = everybody or _Pool(stack, np.arange(stack.n_people), self._large)
             yield int(i), everybody
@@ -119,7 +117,7 @@ class AlignmentSearch:
         """Yield the best people after a search, each with the distances of the patches."""
         around = self._surroundings(picture)
         scores = self._weights @ self._large.closeness(around, pool.large).reshape(-1, len(pool.people))
-        finalists = _leaders(scores.max(axis=0), FINALISTS, SOME_WORTH)
+        finalists = _leaders(scores.max(axis=0), MAX_FINALISTS, FINALIST_SHARE)
         starts = self._tried[scores[:, finalists].argmax(axis=0)]
         maps = self._small.closeness(around, pool.first.take(finalists, axis=2))
         winners, similarities = self._climb(maps, starts)
@@ -130,7 +128,7 @@ class AlignmentSearch:
         yield from zip(map(int, people), sines, strict=True)
 
     def _surroundings(self, picture: Floats) -> Floats:
-        """Return the features of every patch and of those REACH strides around, unit vectors, (rows, columns, D)."""
+        """Return the features of all patches, and of REACH more on each side, as unit vectors, (rows, columns, D)."""
         margin = REACH * self._extractor.grid_.stride
         vectors = self._extractor.describe(np.pad(picture, margin, mode="reflect")[None], self._around)[0]
         length = np.sqrt(np.vecdot(vectors, vectors))[:, None]
@@ -138,22 +136,22 @@ class AlignmentSearch:
         return units.reshape(self._around.rows, self._around.columns, -1)
 
     def _climb(self, maps: Floats, starts: Floats) -> tuple[Ints, Floats]:
-        """Walk uphill from each finalist's start, in steps that are halved; return the winners and where they got."""
+        """Climb from each finalist's start in steps that halve; return the winners and their similarities."""
         by_person = np.ascontiguousarray(maps.reshape(-1, maps.shape[-1]).T)
-        step, people, best = np.array(RANGE) / (STEPS - 1), np.arange(len(starts)), starts
-        for turn in range(ROUNDS):
+        step, people, best = np.array(SEARCH_RANGE) / (N_TICKS - 1), np.arange(len(starts)), starts
+        for turn in range(N_ROUNDS):
             tried = best[:, None, :] + _NEIGHBORS * step
             scores = self._small.read_off(by_person[people], tried)
             reached = scores.max(axis=1)
             best, step = tried[np.arange(len(people)), scores.argmax(axis=1)], step / 2
-            if turn == HALFWAY:
-                keep = _leaders(reached, WINNERS, WORTH)
+            if turn == PRUNING_ROUND:
+                keep = _leaders(reached, MAX_WINNERS, WINNER_SHARE)
                 people, best = people[keep], best[keep]
         return people, best
 
 
 class _Pool:
-    """The people a probe is compared with, and their first directions."""
+    """The people a probe is searched for, and their first directions."""
 
     def __init__(self, stack: SubspaceStack, people: Ints, large: _Parts) -> None:
         self.stack, self.people = stack, people
@@ -162,10 +160,7 @@ class _Pool:
 
 
 class _Parts:
-    """Rectangles of neighboring patches that are moved as one.
-
-    ``every`` leaves out patches between: every second one of every second row.
-    """
+    """Rectangles of neighboring patches that move as one; ``every=2`` uses every second patch of every second row."""
 
     def __init__(self, grid: PatchGrid, every: int, parts: tuple[int, int]) -> None:
         self.every = every
@@ -179,17 +174,9 @@ class _Parts:
         self.middles = (across + 1j * down[:, None]).ravel()
 
     def closeness(self, around: Floats, bases: Floats) -> Floats:
-        """Sum how close each part is to each person, for every move.
+        """Sum the closeness of each part to each person at every move, shape (parts, moves, C).
 
-        Parameters
-        ----------
-        around : ndarray of shape (rows, columns, D)
-        bases : ndarray of shape (patches of the parts, D, C)
-            Everybody's first direction.
-
-        Returns
-        -------
-        ndarray of shape (parts, moves, C)
+        ``around`` has shape (rows, columns, D); ``bases``, everybody's first direction, (patches of the parts, D, C).
         """
         side, (_, D, C) = 2 * REACH + 1, bases.shape
         windows = np.lib.stride_tricks.sliding_window_view(around, (side, side), axis=(0, 1))[
@@ -199,7 +186,7 @@ class _Parts:
         out = np.empty((len(self.down), len(self.across), side**2, C), around.dtype)
         bounds = [*self.down, n_rows]
         for band, (start, end) in enumerate(pairwise(bounds)):
-            # A band of patches at a time stays in the processor's cache; D is the last axis in memory.
+            # One band of patches stays in the processor's cache; D is the last axis in memory.
             near = np.ascontiguousarray(windows[start:end].transpose(0, 1, 3, 4, 2)).reshape(-1, side**2, D)
             close = _closeness(near @ bases[start * n_columns : end * n_columns])
             by_column = close.reshape(end - start, n_columns, side**2, C).sum(axis=0)
@@ -207,7 +194,7 @@ class _Parts:
         return out.reshape(-1, side**2, C)
 
     def read_off(self, maps: Floats, similarities: Floats) -> Floats:
-        """Sum the maps of each person where similarities take the parts, (C, parts * moves), (C, s, 4) -> (C, s)."""
+        """Sum the maps of each person at some similarities, (C, parts * moves), (C, s, 4) -> (C, s)."""
         corner, weights = self._between(similarities)
         corner = corner + np.arange(len(maps))[:, None, None] * maps.shape[1]
         flat = maps.ravel()
@@ -217,7 +204,7 @@ class _Parts:
         return total
 
     def interpolation(self, similarities: Floats) -> Floats:
-        """Return the matrix that reads maps off for all similarities, shape (s, parts * moves)."""
+        """Return the matrix that reads the maps at all similarities, shape (s, parts * moves)."""
         corner, weights = self._between(similarities)
         matrix = np.zeros((len(similarities), len(self.middles) * (2 * REACH + 1) ** 2), np.float32)
         each = np.arange(len(similarities))[:, None]
@@ -226,7 +213,7 @@ class _Parts:
         return matrix
 
     def _between(self, similarities: Floats) -> tuple[Ints, list[tuple[int, Floats]]]:
-        """Tell between which four moves of its map each part falls: the first, and offset and weight of all four."""
+        """Return between which four moves of its map each part falls: the first; offset and weight of all four."""
         side = 2 * REACH + 1
         move = (moved(self.middles, similarities) - self.middles) / self.stride
         right, down = (np.clip(axis + REACH, 0, side - 1.001) for axis in (move.real, move.imag))
@@ -243,7 +230,7 @@ _NEIGHBORS: Final = np.array([step for step in product((-1.0, 0.0, 1.0), repeat=
 
 
 def _unclear(totals: Floats, lead: float) -> Array:
-    """Mark the probes whose best person does not lead by so much; alone, nobody leads."""
+    """Mark the probes whose best person leads by less than ``lead``; a single person never leads."""
     if totals.shape[1] == 1:
         return np.ones(len(totals), bool)
     two = np.partition(totals, 1, axis=1)[:, :2]
@@ -251,13 +238,13 @@ def _unclear(totals: Floats, lead: float) -> Array:
 
 
 def _leaders(scores: Floats, most: int, worth: float) -> Ints:
-    """Places of the best scores that reach a share of the very best, best first."""
+    """Indices of at most ``most`` scores that reach a share of the best score, best first."""
     best: Ints = np.argsort(-scores, kind="stable")[:most]
     return np.asarray(best[scores[best] >= worth * scores[best[0]]])
 
 
 def _closeness(projected: Floats) -> Floats:
-    """Turn projections of unit vectors on one direction into 1 - what a patch adds, in place."""
+    """Turn projections of unit vectors on one direction into 1 - the contribution of a patch, in place."""
     np.square(projected, out=projected)
     np.subtract(1, projected, out=projected)
     np.maximum(projected, 0, out=projected)
@@ -267,9 +254,9 @@ def _closeness(projected: Floats) -> Floats:
 
 
 def _sines(vectors: Floats, bases: Floats) -> Floats:
-    """Relative distance of each patch of p probes, each to its own person, (p, K, D), (K, D, depth, p) -> (p, K)."""
+    """Relative distance of each patch of p probes to one person each, (p, K, D), (K, D, depth, p) -> (p, K)."""
     whole = np.vecdot(vectors, vectors)
-    # Everybody to everybody in one product is faster than p products of their own.
+    # One product of all probes with all people is faster than p small products.
     onto = np.matmul(vectors.transpose(1, 0, 2), bases.reshape(*bases.shape[:2], -1))
     own = np.diagonal(onto.reshape(*onto.shape[:2], *bases.shape[2:]), axis1=1, axis2=3)
     left = whole - np.square(own).sum(axis=1).T
@@ -278,7 +265,7 @@ def _sines(vectors: Floats, bases: Floats) -> Floats:
 
 
 def _starts(count: int, parts: int) -> Ints:
-    """First of each of so many about equal groups."""
+    """First index of each of ``parts`` about equal groups."""
     parts = min(count, parts)
     return np.arange(parts) * count // parts
 

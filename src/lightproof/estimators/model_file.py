@@ -20,10 +20,9 @@ from lightproof.errors import BadLabels, BadModelFile
 from lightproof.types import Array
 
 FORMAT: Final = 2
-"""Raised whenever a file of the old form would be misread."""
+"""To be raised whenever this version would misread an older file."""
 
-_KIND = "lightproof.FaceRecognizer"
-
+_KIND: Final = "lightproof.FaceRecognizer"
 
 Spans: TypeAlias = tuple[Array, Array]
 """Own directions and coordinates of one person."""
@@ -45,7 +44,7 @@ def write(path: Path, facts: dict[str, Any], people: dict[Hashable, Spans]) -> N
 
 
 def read(path: Path) -> tuple[dict[str, Any], dict[Hashable, Spans]]:
-    """Read a recognizer; whatever is wrong with the file becomes a :class:`~lightproof.errors.BadModelFile`."""
+    """Read a recognizer; a file that cannot be read raises :class:`~lightproof.errors.BadModelFile`."""
     try:
         with open(path, "rb") as file, zipfile.ZipFile(file) as archive:
             _refuse_bomb(archive, path)
@@ -97,17 +96,12 @@ def _read_header(archive: zipfile.ZipFile, path: Path) -> dict[str, Any]:
     return header
 
 
-def _strange(own: Array, coordinates: Array) -> bool:
-    """Whole numbers go with half precision, floats with double."""
-    if own.dtype == np.int8:
-        return coordinates.dtype != np.float16
-    return own.dtype.kind != "f" or coordinates.dtype != np.float64
-
-
 def _read_spans(archive: zipfile.ZipFile, path: Path, i: int) -> Spans:
     own, coordinates = _read_array(archive, f"own_{i}"), _read_array(archive, f"coordinates_{i}")
     fits = own.ndim == coordinates.ndim == 3 and own.shape[0] == coordinates.shape[0]
-    if not fits or own.shape[1] > coordinates.shape[2] or _strange(own, coordinates):
+    # Whole numbers go with half precision, floats with double.
+    dtype = np.float16 if own.dtype == np.int8 else np.float64 if own.dtype.kind == "f" else None
+    if not fits or own.shape[1] > coordinates.shape[2] or coordinates.dtype != dtype:
         raise BadModelFile(path, f"arrays {own.shape} and {coordinates.shape} that do not fit each other")
     if not (np.isfinite(own).all() and np.isfinite(coordinates).all()):
         raise BadModelFile(path, "numbers that are not finite")

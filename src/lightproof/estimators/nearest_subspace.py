@@ -19,9 +19,9 @@ from lightproof.types import Array, Floats
 class NearestSubspace(ClassifierMixin, BaseEstimator):
     """Nearest-subspace classifier.
 
-    A class is represented by the span of its samples through the origin, cut to the strongest directions. A sample
-    takes the label of the subspace it is closest to. This is the classifier of the paper for one patch; for whole
-    faces use :class:`lightproof.FaceRecognizer`.
+    Each class has the span of its samples through the origin, cut to the strongest directions. A sample gets the label
+    of the nearest subspace. This is the paper's classifier for one patch; for whole faces use
+    :class:`lightproof.FaceRecognizer`.
 
     Parameters
     ----------
@@ -47,13 +47,7 @@ class NearestSubspace(ClassifierMixin, BaseEstimator):
         self.components = components
 
     def fit(self, X: Any, y: Any) -> Self:
-        """Span the samples of each class.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-        y : array-like of shape (n_samples,)
-        """
+        """Span the samples of each class, X of shape (n_samples, n_features) and y of shape (n_samples,)."""
         check_parameter(type(self).__name__, "components", self.components, FIXED_COMPONENTS)
         components = without_numpy({"components": self.components})["components"]
         X, y = validate_data(self, X, y, dtype=[np.float64, np.float32])
@@ -68,40 +62,20 @@ class NearestSubspace(ClassifierMixin, BaseEstimator):
         return self
 
     def distances(self, X: Any) -> Floats:
-        """Distance of each sample to each class.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-
-        Returns
-        -------
-        ndarray of shape (n_samples, n_classes)
-        """
+        """Distance of each sample to each class, (n_samples, n_features) -> (n_samples, n_classes)."""
         check_is_fitted(self)
         X = validate_data(self, X, dtype=[np.float64, np.float32], reset=False)
-        # Fitted on one float type and asked in the other: answer in the finer one.
+        # Fitted on one float type, asked in the other: answer in the finer one.
         X = X.astype(np.result_type(X, self._stack.columns), copy=False)
-        distances: Floats = residuals(X[:, None, :], self._stack)[0]
-        return distances
+        return np.asarray(residuals(X[:, None, :], self._stack)[0])
 
     def predict(self, X: Any) -> Array:
-        """Name the nearest class of each sample.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-
-        Returns
-        -------
-        ndarray of shape (n_samples,)
-        """
+        """Name the nearest class of each sample, (n_samples, n_features) -> (n_samples,)."""
         nearest = self.distances(X).argmin(axis=1)
-        named: Array = self.classes_[nearest]
-        return named
+        return np.asarray(self.classes_[nearest])
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        # Lines through the origin cannot tell round blobs in the plane apart, and that is what the check looks at.
+        # The check asks for round blobs in the plane, which lines through the origin cannot tell apart.
         tags.classifier_tags.poor_score = True
         return tags

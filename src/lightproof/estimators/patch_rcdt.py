@@ -1,4 +1,4 @@
-"""PatchRCDT: a describer of images as scikit-learn's transformers are."""
+"""PatchRCDT: the features as a scikit-learn transformer."""
 
 from __future__ import annotations
 
@@ -17,8 +17,7 @@ class PatchRCDT(ImageEstimator, TransformerMixin, BaseEstimator, PatchRCDTExtrac
     """Sorted projections of the gradients of each patch.
 
     Every image becomes one row: patch after patch, in each patch the sorted projections on every angle. A change of
-    light ``alpha I + beta + b.x`` inside a patch scales its part of the row and adds a combination of
-    ``translation_``.
+    light ``alpha I + beta + b.x`` in a patch scales its part of the row and adds a combination of ``translation_``.
 
     Parameters
     ----------
@@ -27,7 +26,7 @@ class PatchRCDT(ImageEstimator, TransformerMixin, BaseEstimator, PatchRCDTExtrac
     smoothing : {"float", "8-bit"}, default="float"
         How a picture is smoothed before it shrinks; see :func:`lightproof.core.images.bring_to_size`.
     light : {"none", "log", "tan-triggs"}, default="none"
-        What is done against the light before anything else.
+        How the light is reduced first; see :mod:`lightproof.method.illumination`.
     gradient : {"sobel", "central"}, default="sobel"
     cell : int, default=4
         Side of a patch in pixels. Small patches obey the light model better, large ones forgive misalignment.
@@ -83,34 +82,19 @@ class PatchRCDT(ImageEstimator, TransformerMixin, BaseEstimator, PatchRCDTExtrac
         self.dtype = dtype
 
     def fit(self, X: Images, y: Any = None) -> Self:
-        """Lay the grid of patches over the images; nothing is learned from them.
-
-        Parameters
-        ----------
-        X : ndarray of shape (n, h, w) or list of ndarray of shape (h, w)
-        y : ignored
-        """
+        """Lay the grid of patches over the images, (n, h, w) or a list of (h, w); nothing is learned from them."""
         # Parameters set after this wait for the next fit.
         settings = MethodSettings.checked(type(self).__name__, self.get_params())
         self.prepare(settings, shape_for(check_for(X, settings), settings))
         return self
 
     def transform(self, X: Images) -> Floats:
-        """Compute the features.
-
-        Parameters
-        ----------
-        X : ndarray of shape (n, h, w) or list of ndarray of shape (h, w)
-
-        Returns
-        -------
-        ndarray of shape (n, K * D)
-        """
+        """Compute the features of images, (n, h, w) or a list of (h, w) -> (n, K * D)."""
         vectors = self.patch_vectors(X)
         return vectors.reshape(len(vectors), -1)
 
     def check(self, X: Images) -> Images:
-        """Refuse what :meth:`fit` did not prepare for; return the images, whose pixels are still as they came."""
+        """Refuse images that :meth:`fit` did not prepare for; return the others unchanged."""
         if not self.__sklearn_is_fitted__():
             raise NotFitted(type(self).__name__, "transform")
         return super().check(X)

@@ -16,7 +16,7 @@ from lightproof.errors import BadLabels, BadModelFile, UnknownPerson
 from lightproof.estimators import model_file
 from lightproof.estimators.alignment_search import AlignmentSearch
 from lightproof.estimators.contract import ImageEstimator, NotFitted
-from lightproof.estimators.subspace_model import BLOCK, People, validated_components
+from lightproof.estimators.subspace_model import PROBES_PER_BLOCK, People, validated_components
 from lightproof.imaging.detection import File, pictures_of
 from lightproof.method.presets import (
     FIXED_COMPONENTS,
@@ -62,17 +62,17 @@ class FaceRecognizer(ImageEstimator, ClassifierMixin, BaseEstimator):
     aggregate : {"sum", "normalized", "bounded"}, default=None
         How the distances of all patches become one; see :mod:`lightproof.method.aggregate`.
     weights : {"equal", "length"}, default=None
-        Whether every patch of a person counts alike, or by how much there is in it; see
+        Whether all patches of a person weigh the same, or by the length of their features; see
         :func:`lightproof.method.subspace_bank.length_weights`.
     search : {"none", "similarity"}, default=None
-        Whether a probe that is not clear is moved, scaled and turned to where it fits each person best; see
+        Whether a probe without a clear winner is moved, scaled and turned to fit each person best; see
         :mod:`lightproof.estimators.alignment_search`.
     storage : {"float", "int8"}, default=None
-        How a person's directions are kept. ``"int8"`` takes a quarter of the room, and keeps no more directions than
-        ``components``: photos added later meet what was kept.
+        How a person's directions are kept. ``"int8"`` takes a quarter of the room, but keeps only ``components``
+        directions: photos added later join these.
     cropped : bool, default=False
-        Whether files are faces already, upright and cropped. If not, the face is looked for, and a file without one is
-        refused; this needs the extra ``photos``. Arrays are faces in any case.
+        Whether files are upright, cropped faces. If not, a face is searched in the photo, and a file without one is
+        refused; this needs the extra ``photos``. Arrays are always faces.
     random_state : int, default=0
         Seed of the split for ``components="validate"``; nothing else is random.
 
@@ -147,11 +147,11 @@ class FaceRecognizer(ImageEstimator, ClassifierMixin, BaseEstimator):
         return dict(self._settings())
 
     def _settings(self) -> MethodSettings:
-        own = {"preset": self.preset, "cropped": self.cropped, "random_state": self.random_state}
-        check_settings(type(self).__name__, own)
+        owner = type(self).__name__
+        check_settings(owner, {name: getattr(self, name) for name in ("preset", "cropped", "random_state")})
         given = {name: getattr(self, name) for name in PRESETS[self.preset]}
-        settings = PRESETS[self.preset] | {name: value for name, value in given.items() if value is not None}
-        return MethodSettings.checked(type(self).__name__, settings)
+        overrides = {name: value for name, value in given.items() if value is not None}
+        return MethodSettings.checked(owner, PRESETS[self.preset] | overrides)
 
     def fit(self, X: Pictures, y: Any) -> Self:
         """Enroll everybody in ``y``, and nobody else.
@@ -176,12 +176,12 @@ class FaceRecognizer(ImageEstimator, ClassifierMixin, BaseEstimator):
             count = validated_components(vectors, labels, shared, settings, int(self.random_state))
             settings = replace(settings, components=count)
         people = People.of(vectors, labels, shared, settings)
-        _ = people.stack  # laid out now, so that the first answer is not the slow one
+        _ = people.stack  # laid out now, so that the first answer is not slow
         self._extractor, self._params = extractor, without_numpy(self.get_params())
         return self._adopt(people)
 
     def enroll(self, label: Hashable, images: Pictures) -> Self:
-        """Add one person, or more photos of one who is there; nobody else is touched.
+        """Add one person, or more photos of an enrolled one; nobody else is touched.
 
         Parameters
         ----------
@@ -201,13 +201,8 @@ class FaceRecognizer(ImageEstimator, ClassifierMixin, BaseEstimator):
         return self._adopt(self._people.adding(label, vectors))
 
     def forget(self, label: Hashable) -> Self:
-        """Remove one person; nobody else is touched.
-
-        Parameters
-        ----------
-        label : hashable
-        """
-        people = self._known("forget")
+        """Remove one person; nobody else is touched."""
+        people = self._fitted("forget")
         label = check_label(label)
         if label not in people.spans:
             raise UnknownPerson(label, list(people.spans))
@@ -216,77 +211,51 @@ class FaceRecognizer(ImageEstimator, ClassifierMixin, BaseEstimator):
     def distances(self, X: Pictures) -> Floats:
         r"""Distance :math:`d^c` of each image to each person, eq. (dis); the smallest is the answer.
 
-        Parameters
-        ----------
-        X : ndarray of shape (n, h, w), list of ndarray of shape (h, w), or list of files
-
         Returns
         -------
         ndarray of shape (n, C)
         """
-        self._known("distances")
-        return np.concatenate([added.sum(axis=0) for _, added in self._compared(X)])
+        return self._distances(X, "distances")
 
     def patch_distances(self, X: Pictures) -> Floats:
         r"""Distance :math:`d_k^c` of each patch of each image to each person's subspace.
 
-        Parameters
-        ----------
-        X : ndarray of shape (n, h, w), list of ndarray of shape (h, w), or list of files
-
         Returns
         -------
         ndarray of shape (n, K, C)
         """
-        self._known("patch_distances")
-        return np.concatenate([distances.transpose(1, 0, 2) for distances, _ in self._compared(X)])
+        return np.concatenate([distances.transpose(1, 0, 2) for distances, _ in self._compared(X, "patch_distances")])
 
     def patch_contributions(self, X: Pictures) -> Floats:
         """Part of each patch in :meth:`distances`: summed over the patches, they are the distances.
 
-        Parameters
-        ----------
-        X : ndarray of shape (n, h, w), list of ndarray of shape (h, w), or list of files
-
         Returns
         -------
         ndarray of shape (n, K, C)
         """
-        self._known("patch_contributions")
-        return np.concatenate([added.transpose(1, 0, 2) for _, added in self._compared(X)])
+        return np.concatenate([added.transpose(1, 0, 2) for _, added in self._compared(X, "patch_contributions")])
 
     def predict(self, X: Pictures) -> Array:
         """Name the nearest person of each image.
-
-        Parameters
-        ----------
-        X : ndarray of shape (n, h, w), list of ndarray of shape (h, w), or list of files
 
         Returns
         -------
         ndarray of shape (n,)
         """
-        self._known("predict")
-        named: Array = self.classes_[self.distances(X).argmin(axis=1)]
-        return named
+        nearest = self._distances(X, "predict").argmin(axis=1)
+        return np.asarray(self.classes_[nearest])
 
     def similarity(self, X: Pictures) -> Floats:
         r"""How much nearer each person is than the others: :math:`1 - d^c / \overline{d^{c'}}`.
 
         1 is a perfect match, 0 is as far as the average other person, negative is farther. It ranks people as
-        :meth:`distances` does, but it is not a probability, and with one person enrolled it is 0: there is nobody to
-        compare with.
-
-        Parameters
-        ----------
-        X : ndarray of shape (n, h, w), list of ndarray of shape (h, w), or list of files
+        :meth:`distances` does, but it is not a probability. With one person enrolled it is 0.
 
         Returns
         -------
         ndarray of shape (n, C)
         """
-        self._known("similarity")
-        distances = self.distances(X)
+        distances = self._distances(X, "similarity")
         if distances.shape[1] == 1:
             return np.zeros_like(distances)
         others = (distances.sum(axis=1, keepdims=True) - distances) / (distances.shape[1] - 1)
@@ -310,12 +279,8 @@ class FaceRecognizer(ImageEstimator, ClassifierMixin, BaseEstimator):
         """Write everything to one file, without pickle; an interrupted save leaves the old file as it was.
 
         Labels must be str, int, float or bool: what JSON can hold.
-
-        Parameters
-        ----------
-        path : str or Path
         """
-        people = self._known("save")
+        people = self._fitted("save")
         facts = {
             "params": self._params,
             "settings": dict(people.settings),
@@ -325,12 +290,7 @@ class FaceRecognizer(ImageEstimator, ClassifierMixin, BaseEstimator):
 
     @classmethod
     def load(cls, path: str | Path) -> Self:
-        """Read what :meth:`save` wrote; the answers are the same to the last bit.
-
-        Parameters
-        ----------
-        path : str or Path
-        """
+        """Read what :meth:`save` wrote; the answers are the same to the last bit."""
         path = Path(path)
         facts, arrays = model_file.read(path)
         try:
@@ -340,9 +300,9 @@ class FaceRecognizer(ImageEstimator, ClassifierMixin, BaseEstimator):
                 cls.__name__, {name: facts["settings"][name] for name in PRESETS["authors"]}
             )
             check_parameter(cls.__name__, "components", settings.components, FIXED_COMPONENTS)
-            # Before anything of that length is made: a header may ask for any number of angles.
-            numbers = settings.detail if isinstance(settings.detail, int) else settings.cell**2
-            if any(own.shape[2] != settings.n_angles * numbers for own, _ in arrays.values()):
+            # Checked before anything of that length is made: a header may ask for any number of angles.
+            n_numbers = settings.n_angles * (settings.detail if isinstance(settings.detail, int) else settings.cell**2)
+            if any(own.shape[2] != n_numbers for own, _ in arrays.values()):
                 raise BadModelFile(path, "arrays of other patches than the settings ask for")
             extractor = PatchRCDTExtractor(settings, facts["shape"])
         except BadModelFile:
@@ -362,27 +322,31 @@ class FaceRecognizer(ImageEstimator, ClassifierMixin, BaseEstimator):
         return recognizer._adopt(People(settings, shared, spans))
 
     def _adopt(self, people: People) -> Self:
-        """Take on a whole new state at once, so that an error before this line changes nothing."""
+        """Replace the whole state at once, so that an error before this line changes nothing."""
         self._people, self.settings_, self.grid_ = people, dict(people.settings), self._extractor.grid_
         self.classes_ = label_array(list(people.spans))
         self._search = AlignmentSearch(self._extractor) if people.settings.search == "similarity" else None
         return self
 
-    def _known(self, wanted: str) -> People:
+    def _fitted(self, wanted: str) -> People:
         if not self.__sklearn_is_fitted__():
             raise NotFitted(type(self).__name__, wanted, "fit or enroll")
         return self._people
 
-    def _compared(self, X: Pictures) -> Iterator[tuple[Floats, Floats]]:
-        """Yield the distances of the patches of some images at a time, and what each adds, both (K, b, C)."""
+    def _distances(self, X: Pictures, wanted: str) -> Floats:
+        return np.concatenate([added.sum(axis=0) for _, added in self._compared(X, wanted)])
+
+    def _compared(self, X: Pictures, wanted: str) -> Iterator[tuple[Floats, Floats]]:
+        """Yield the distances of the patches of a block of images, and what each adds, both (K, b, C)."""
+        people = self._fitted(wanted)
         images = self._extractor.check(pictures_of(X, self.cropped))
         refuse_blank(images)
-        for start in range(0, len(images), BLOCK):
-            pictures = self._extractor.unlit(images[start : start + BLOCK])
-            distances = self._people.distances(self._extractor.describe(pictures))
-            added = self._people.contributions(distances)
+        for start in range(0, len(images), PROBES_PER_BLOCK):
+            pictures = self._extractor.unlit(images[start : start + PROBES_PER_BLOCK])
+            distances = people.distances(self._extractor.describe(pictures))
+            added = people.contributions(distances)
             if self._search is not None:
-                self._search.improve(pictures, distances, added, self._people)
+                self._search.improve(pictures, distances, added, people)
             yield distances, added
 
     def __sklearn_is_fitted__(self) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Self
+from typing import Final, Self
 
 import numpy as np
 
@@ -17,13 +17,13 @@ from lightproof.method.subspace_bank import SubspaceStack, length_weights, relat
 from lightproof.method.subspaces import PatchSpans, SharedSpan
 from lightproof.types import Array, Floats
 
-BLOCK = 32
-"""Probes compared at a time: memory stays bounded however many there are."""
+PROBES_PER_BLOCK: Final = 32
+"""Probes compared together: memory stays bounded."""
 
 
 @dataclass(frozen=True, eq=False)
 class People:
-    """Everybody enrolled, under one set of settings. Never changed: adding or removing somebody makes another.
+    """The enrolled people, under one set of settings. Immutable: adding or removing a person makes a new one.
 
     Attributes
     ----------
@@ -51,14 +51,14 @@ class People:
 
     @cached_property
     def stack(self) -> SubspaceStack:
-        """Everybody's bases, laid out when first asked for."""
+        """Everybody's bases, laid out on first use."""
         components = self.settings.components
         assert not isinstance(components, str)  # :func:`validated_components` chose the number
         return stack_spans(list(self.spans.values()), components, self.settings.span)
 
     @cached_property
     def weights(self) -> Floats | None:
-        """What each patch of each person counts, shape (K, C); None if all count alike."""
+        """Weight of each patch of each person, shape (K, C); None if all weigh the same."""
         return length_weights(list(self.spans.values())) if self.settings.weights == "length" else None
 
     def adding(self, label: Hashable, vectors: Floats) -> Self:
@@ -74,23 +74,23 @@ class People:
         return replace(self, spans={name: spans for name, spans in self.spans.items() if name != label})
 
     def nearest(self, vectors: Floats) -> Array:
-        """Place of the nearest person of each image, (n, K, D) -> (n,)."""
-        blocks = [vectors[start : start + BLOCK] for start in range(0, len(vectors), BLOCK)]
+        """Index of the nearest person of each image, (n, K, D) -> (n,)."""
+        blocks = [vectors[start : start + PROBES_PER_BLOCK] for start in range(0, len(vectors), PROBES_PER_BLOCK)]
         added = (self.contributions(self.distances(block)) for block in blocks)
         return np.concatenate([each.sum(axis=0).argmin(axis=1) for each in added])
 
     def distances(self, vectors: Floats) -> Floats:
-        """Distance of each patch to everybody, as the rule that sums them takes it, (n, K, D) -> (K, n, C)."""
+        """Distance of each patch to each person, relative if the aggregate asks for that, (n, K, D) -> (K, n, C)."""
         measured = relative_residuals if self.settings.aggregate in RELATIVE else residuals
         return measured(vectors, self.stack)
 
     def contributions(self, distances: Floats) -> Floats:
-        """What each patch adds to the decision, shape (K, n, C)."""
+        """Contribution of each patch to the decision, shape (K, n, C)."""
         added = AGGREGATES[self.settings.aggregate](distances)
         return added if self.weights is None else _weighed(added, self.weights[:, None, :])
 
     def contributions_of(self, person: int, distances: Floats) -> Floats:
-        """What each patch adds for one person alone, by a rule that needs no others, shape (K,)."""
+        """Contribution of each patch for one person alone, by a rule that needs no others, shape (K,)."""
         added = AGGREGATES[self.settings.aggregate](distances)
         return added if self.weights is None else _weighed(added, self.weights[:, person])
 
@@ -98,7 +98,7 @@ class People:
 def validated_components(
     vectors: Floats, labels: Sequence[Hashable], shared: SharedSpan, settings: MethodSettings, seed: int
 ) -> int:
-    """Choose the paper's number of components: the smallest that names most of the photos held back.
+    """Choose the number of components by the paper's rule: the smallest that names most of the held-back photos.
 
     Parameters
     ----------
@@ -117,10 +117,10 @@ def validated_components(
         Basis vectors, translation vectors included.
     """
     training = training_part(labels, seed)
-    known = [label for label, marked in zip(labels, training, strict=True) if marked]
-    people = People.of(vectors[training], known, shared, settings)
-    place = {label: i for i, label in enumerate(people.spans)}
-    truth = np.array([place[label] for label in labels])[~training]
+    enrolled = [label for label, marked in zip(labels, training, strict=True) if marked]
+    people = People.of(vectors[training], enrolled, shared, settings)
+    index = {label: i for i, label in enumerate(people.spans)}
+    truth = np.array([index[label] for label in labels])[~training]
     best, chosen = -1.0, 1
     for count in range(1, max(int(spans.rank.max()) for spans in people.spans.values()) + 1):
         fewer = replace(people, settings=replace(settings, components=count))
@@ -131,10 +131,10 @@ def validated_components(
 
 
 def _weighed(added: Floats, weights: Floats) -> Floats:
-    """Weigh what patches add below 1, in place of all of it.
+    """Weigh only how far contributions lie below 1.
 
-    The weights of a person add up to the number of patches, so the sum is the same; but a patch that is far from two
-    people then adds 1 to both, and does not speak for the one in whose photo it weighs less.
+    The weights of a person add up to the number of patches, so the ranking stays; but a patch that is far from two
+    people then adds 1 to both, and does not favor the person for whom it weighs less.
     """
     added = added - 1
     added *= weights.astype(added.dtype)

@@ -1,9 +1,9 @@
 r"""Images -> where in every patch the gradients lie.
 
-The Discrete R-CDT tells which gradients a patch holds, and forgets where in it they are: that is what makes it bear a
-face that was cut a little askew. Here they keep their places, roughly: both differences of the picture are described by
-the low cosines over the patch. A change of light, :math:`\alpha I + \beta + b \cdot x` in a patch, multiplies the
-gradients and adds a constant, which the cosines leave out; so it only scales this vector, as it does the sorted one.
+The Discrete R-CDT says which gradients a patch holds but not where, so it tolerates a slightly misaligned face. Here
+they roughly keep their places: the low cosines over the patch describe both differences of the picture. A change of
+light, :math:`\alpha I + \beta + b \cdot x` in a patch, multiplies the gradients and adds a constant, which the cosines
+leave out; so it only scales this vector, as it does the sorted one.
 """
 
 from __future__ import annotations

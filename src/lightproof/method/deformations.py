@@ -33,7 +33,7 @@ DEFORMATIONS: Final[dict[str, Floats]] = {
 
 
 def tangents(cloud: Floats, angles: Floats, names: Sequence[str] = tuple(DEFORMATIONS)) -> Floats:
-    r"""How the Discrete R-CDT of a cloud begins to change under linear maps of the cloud.
+    r"""First-order change of the Discrete R-CDT of a cloud under linear maps of the cloud.
 
     .. math:: t_B(n, \theta) = \langle B x_{\sigma_\theta(n)}, \mathbf w_\theta \rangle
 
@@ -54,14 +54,17 @@ def tangents(cloud: Floats, angles: Floats, names: Sequence[str] = tuple(DEFORMA
     >>> tangents(np.array([[2.0, 5.0], [1.0, 7.0]]), np.array([0.0]), ["rotation"]).tolist()
     [[[-7.0, -5.0]]]
     """
-    matrices = np.stack([_matrix(name) for name in names]) if len(names) else np.zeros((0, 2, 2))
+    for name in names:
+        if name not in DEFORMATIONS:
+            raise BadParameter("tangents", "names", f"among {', '.join(map(repr, DEFORMATIONS))}", name)
+    matrices = np.array([DEFORMATIONS[name] for name in names]).reshape(-1, 2, 2)
     # <B x, w> = <x, B^T w>: the cloud is projected on other directions, and never moved.
     turned = (directions(angles) @ matrices).astype(cloud.dtype)
     return carry(_project(cloud, directions(angles)), turned @ np.swapaxes(cloud, -1, -2)[..., None, :, :])
 
 
 def first_order(cloud: Floats, velocities: Floats, angles: Floats) -> Floats:
-    r"""How the Discrete R-CDT of a cloud begins to change when every point has its own velocity.
+    r"""First-order change of the Discrete R-CDT of a cloud whose every point has its own velocity.
 
     Differences are linear, so a picture :math:`J + \epsilon\delta` moves the cloud of J by the differences of
     :math:`\delta`: give these, cut into the same patches.
@@ -85,30 +88,20 @@ def first_order(cloud: Floats, velocities: Floats, angles: Floats) -> Floats:
 
 
 def carry(projected: Floats, moving: Floats) -> Floats:
-    """Put projected velocities into the order of the projected points they belong to.
+    """Put projected velocities, (..., q, m, N), into the order that sorts their projected points, (..., m, N).
 
-    Points that are level keep their order; a real change would put the faster one last.
-
-    Parameters
-    ----------
-    projected : ndarray of shape (..., m, N)
-        Projected cloud, not sorted.
-    moving : ndarray of shape (..., q, m, N)
-
-    Returns
-    -------
-    ndarray of shape (..., q, m, N)
+    Equal points keep their order; a real change would put the faster one last.
     """
     order = np.argsort(projected, axis=-1, stable=True)[..., None, :, :]
     return np.take_along_axis(moving, np.broadcast_to(order, moving.shape), axis=-1)
 
 
 def ambient(images: Floats) -> Floats:
-    r"""How :func:`lightproof.method.illumination.log` of a picture begins to change when even light is added to all of it.
+    r"""Rate at which :func:`lightproof.method.illumination.log` of a picture changes with even light over all of it.
 
     .. math:: \frac{d}{d\beta} \frac{\log(1 + 255 (I + \beta))}{\log 256} = \frac{1}{\log 256 \, (1/255 + I)}
 
-    Its differences are velocities for :func:`first_order`; those of x and y times it belong to a ramp of light. In the
+    Its differences are velocities for :func:`first_order`; x and y times it give those of a ramp of light. In the
     logarithm contrast is the same change as even light, so this one vector is the first order of both.
 
     Parameters
@@ -124,12 +117,6 @@ def ambient(images: Floats) -> Floats:
     return rate
 
 
-def _matrix(name: str) -> Floats:
-    if name not in DEFORMATIONS:
-        raise BadParameter("tangents", "names", f"among {', '.join(map(repr, DEFORMATIONS))}", name)
-    return DEFORMATIONS[name]
-
-
 def _project(vectors: Floats, onto: Floats) -> Floats:
-    """(..., N, 2) on (m, 2) -> (..., m, N)."""
+    """Project vectors, (..., N, 2), on directions, (m, 2) -> (..., m, N)."""
     return np.asarray(onto.astype(vectors.dtype) @ np.swapaxes(vectors, -1, -2))

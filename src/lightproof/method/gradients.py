@@ -1,4 +1,8 @@
-"""Image -> horizontal and vertical differences."""
+"""Image -> horizontal and vertical differences, (..., h, w) -> (..., 2, h, w).
+
+The horizontal difference comes first, positive to the right, then the vertical one, positive downward. Images have at
+least 2 x 2 pixels.
+"""
 
 from __future__ import annotations
 
@@ -14,18 +18,8 @@ from lightproof.types import Floats
 def sobel(images: Floats) -> Floats:
     """Sobel 3 x 3 differences with a reflect-101 border, not scaled, as the authors' code takes them.
 
-    The border repeats the picture mirrored about its last row and column, so the outermost difference across a border
-    is 0 whatever the light: patches that touch the border do not follow the model of eq. (imageSpace) exactly.
-
-    Parameters
-    ----------
-    images : ndarray of shape (..., h, w)
-        At least 2 x 2 pixels each.
-
-    Returns
-    -------
-    ndarray of shape (..., 2, h, w)
-        The horizontal difference first (positive to the right), then the vertical one (positive downward).
+    Beyond the border the picture is mirrored about its last row and column, so the difference across the border is 0
+    in any light: patches that touch the border do not follow the model of eq. (imageSpace) exactly.
     """
     out = np.empty((*images.shape[:-2], 2, *images.shape[-2:]), images.dtype)
     _put_sobel(images.reshape(-1, *images.shape[-2:]), out.reshape(-1, *out.shape[-3:]))
@@ -36,16 +30,6 @@ def central_differences(images: Floats) -> Floats:
     """Half the difference of the two neighbors; at the border, the one-sided difference.
 
     Exact for a ramp of light everywhere, the border included.
-
-    Parameters
-    ----------
-    images : ndarray of shape (..., h, w)
-        At least 2 x 2 pixels each.
-
-    Returns
-    -------
-    ndarray of shape (..., 2, h, w)
-        The horizontal difference first (positive to the right), then the vertical one (positive downward).
     """
     return np.stack([np.gradient(images, axis=-1), np.gradient(images, axis=-2)], axis=-3)
 

@@ -29,15 +29,6 @@ def log(images: Floats) -> Floats:
     r"""Logarithm of the pixels: :math:`\log(1 + 255 I) / \log 256`, from [0, 1] to [0, 1].
 
     The authors' released code uses the same curve, scaled to 0..255.
-
-    Parameters
-    ----------
-    images : ndarray of shape (..., h, w)
-        Pixels in [0, 1].
-
-    Returns
-    -------
-    ndarray of shape (..., h, w)
     """
     return np.log1p(255 * _unit(images, "log")) / images.dtype.type(np.log(256))
 
@@ -56,8 +47,8 @@ def tan_triggs(images: Floats, blur: float = 1.0) -> Floats:
         T &= 10 \tanh(D / 10).
 
     X. Tan, B. Triggs, "Enhanced Local Texture Feature Sets for Face Recognition Under Difficult Lighting Conditions",
-    IEEE Transactions on Image Processing 19(6), 2010, with its values. Implementations differ in what the article
-    leaves open; here the kernels have the half width ceil(3 sigma), 3 and 6 pixels for a blur of 1, the outermost
+    IEEE Transactions on Image Processing 19(6), 2010, with its values. Where the article
+    leaves a choice, the kernels here have the half width ceil(3 sigma), 3 and 6 pixels for a blur of 1, the outermost
     pixels are repeated beyond the border, and the wider Gaussian is subtracted from the narrower one. An even image
     becomes 0.
 

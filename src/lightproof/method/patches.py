@@ -84,18 +84,7 @@ class PatchGrid:
         return np.stack([row, column], axis=1) * self.stride
 
     def gather(self, fields: Array, out: Array | None = None) -> Array:
-        """Cut fields over the image into patches, the patches of all fields side by side.
-
-        Parameters
-        ----------
-        fields : ndarray of shape (n, m, h, w)
-        out : contiguous ndarray of shape (n, K, m, N), optional
-            Where to put them.
-
-        Returns
-        -------
-        ndarray of shape (n, K, m, N)
-        """
+        """Cut fields over the image into patches, (n, m, h, w) -> (n, K, m, N); ``out`` must be contiguous."""
         fields = np.ascontiguousarray(fields)
         n, m = fields.shape[:2]
         if out is None:
@@ -113,16 +102,7 @@ class PatchGrid:
         return out
 
     def lanes(self, fields: Array) -> Array:
-        """Cut fields over the image into patches, each pixel of all patches side by side.
-
-        Parameters
-        ----------
-        fields : ndarray of shape (n, m, h, w)
-
-        Returns
-        -------
-        ndarray of shape (n, m, N, K)
-        """
+        """Cut fields over the image into patches, patches last, (n, m, h, w) -> (n, m, N, K)."""
         out = np.empty((*fields.shape[:2], self.n_points, self.n_patches), fields.dtype)
         _lay_out_all(fields, np.uintp(self.cell), self.constant_stride, np.uintp(self.columns), out)
         return out

@@ -22,9 +22,9 @@ from lightproof.types import is_positive, is_whole
 
 @dataclass(frozen=True, eq=False, unsafe_hash=True)
 class MethodSettings(Mapping[str, Any]):
-    """Every setting of the method, see :class:`lightproof.FaceRecognizer`; the defaults are what the paper's text says.
+    """Every setting of the method, see :class:`lightproof.FaceRecognizer`; the defaults are those of the paper's text.
 
-    It reads like a dict too: ``settings["cell"]``, ``**settings`` and ``settings | {"cell": 8}``, which gives a dict.
+    It also reads like a dict: ``settings["cell"]``, ``**settings`` and ``settings | {"cell": 8}``, which gives a dict.
     """
 
     size: tuple[int, int] | str = (64, 64)
@@ -76,10 +76,9 @@ class MethodSettings(Mapping[str, Any]):
 
 @dataclass(frozen=True, eq=False, unsafe_hash=True)
 class GallerySettings(MethodSettings):
-    """What a gallery compares by: beside the sorted projections, where in a patch the gradients lie.
+    """Settings of a gallery: beside the sorted projections, it compares where in a patch the gradients lie.
 
-    See :mod:`lightproof.method.dct`. With both, patches that overlap bring next to nothing more; and a gallery does not
-    search.
+    See :mod:`lightproof.method.dct`. With both, overlapping patches add next to nothing. A gallery does not search.
     """
 
     placed_detail: int = 3
@@ -87,7 +86,7 @@ class GallerySettings(MethodSettings):
 
     @classmethod
     def checked(cls, owner: str, values: Mapping[str, Any]) -> Self:
-        """Make settings of values that a gallery can have: all of them, and some of them fixed."""
+        """Make settings of values for a gallery: all must be given, and some are fixed."""
         names = cls.__dataclass_fields__
         if values.keys() != names.keys():
             raise BadParameter(owner, "settings", f"a dict of {', '.join(names)}", ", ".join(values))
@@ -149,15 +148,7 @@ def check_parameter(owner: str, name: str, value: Any, rule: Rule) -> None:
 
 
 def check_settings(owner: str, settings: Mapping[str, Any]) -> None:
-    """Refuse the first setting outside its legal values.
-
-    Parameters
-    ----------
-    owner : str
-        Class named in the message.
-    settings : mapping
-        Some or all of the settings of a preset, and ``preset`` itself.
-    """
+    """Refuse the first of some settings outside its legal values; ``owner`` is the class named in the message."""
     for name, value in settings.items():
         check_parameter(owner, name, value, RULES[name])
 
@@ -182,7 +173,7 @@ def check_settings(owner: str, settings: Mapping[str, Any]) -> None:
 
 
 def without_numpy(values: Mapping[str, Any]) -> dict[str, Any]:
-    """Turn NumPy scalars into Python's, so that a share is a float, a number an int, and JSON can hold both."""
+    """Turn NumPy scalars into Python's: a share is then a float, a number an int, and JSON can hold both."""
 
     def to_python(value: Any) -> Any:
         if isinstance(value, tuple | list):

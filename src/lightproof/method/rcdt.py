@@ -86,16 +86,7 @@ class PatchRCDTExtractor:
         return int(self.translation_.shape[1])
 
     def patch_vectors(self, X: Images) -> Floats:
-        """Compute the features, one vector per patch.
-
-        Parameters
-        ----------
-        X : ndarray of shape (n, h, w) or list of ndarray of shape (h, w)
-
-        Returns
-        -------
-        ndarray of shape (n, K, D)
-        """
+        """Compute the features of images, (n, h, w) or a list of (h, w), one vector per patch -> (n, K, D)."""
         images = self.check(X)
         out = np.empty((len(images), self.grid_.n_patches, self.n_numbers), self.settings_.dtype)
         for start in range(0, len(images), IMAGES_PER_BLOCK):
@@ -132,16 +123,7 @@ class PatchRCDTExtractor:
         return out
 
     def samples(self, fields: Floats) -> Floats:
-        """Compute the features of pictures and their copies by their gradients, patches last.
-
-        Parameters
-        ----------
-        fields : ndarray of shape (n, L, 2, h, w)
-
-        Returns
-        -------
-        ndarray of shape (n, L, D, K)
-        """
+        """Compute the features of pictures and their copies by their gradients, (n, L, 2, h, w) -> (n, L, D, K)."""
         each = fields.reshape(-1, *fields.shape[2:])
         out = np.empty((len(each), self.n_numbers, self.grid_.n_patches), each.dtype)
         sorter = self._sorter(self.grid_)
@@ -154,7 +136,7 @@ class PatchRCDTExtractor:
         return out.reshape(*fields.shape[:2], *out.shape[1:])
 
     def _tangents(self, pictures: Floats, names: Sequence[str]) -> Floats:
-        """How the features begin to change when the gradients are deformed, shape (n, len(names), K, D)."""
+        """First-order changes of the features when the gradients are deformed, shape (n, len(names), K, D)."""
         cloud = self.grid_.gather(self.gradients_(pictures)).swapaxes(-1, -2)
         changes = TANGENT_SIZE * tangents(cloud, self.angles_, names)
         if self._cosines is not None:
@@ -162,7 +144,7 @@ class PatchRCDTExtractor:
         return flatten(changes).swapaxes(1, 2).astype(pictures.dtype)
 
     def check(self, X: Images) -> Images:
-        """Refuse what cannot be described; return the images, whose pixels are still as they came."""
+        """Refuse images that cannot be described; return the others unchanged."""
         images = check_for(X, self.settings_)
         if self.settings_.size == "as-is":
             self.refuse_other_sizes(images)
@@ -225,5 +207,5 @@ def shape_for(images: Images, settings: MethodSettings) -> tuple[int, ...]:
 
 
 def check_for(X: Images, settings: MethodSettings) -> Images:
-    """Refuse images that cannot be described under these settings."""
+    """Refuse images that cannot be described under these settings; return the others unchanged."""
     return check_images(X, settings.cell, unit=settings.light != "none")

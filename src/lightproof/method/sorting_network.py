@@ -9,9 +9,8 @@ so what they share is sorted once and read at another offset.
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from functools import lru_cache
 from typing import Final, NamedTuple, TypeAlias
 
 import numpy as np
@@ -21,22 +20,20 @@ from lightproof.method.patches import PatchGrid, lay_out
 from lightproof.types import Array, Floats
 
 Wire: TypeAlias = tuple[int, int, int]
-"""A lane by its number, and by how many rows and columns of patches it is read off."""
+"""A lane by its number, and the offset at which it is read, in rows and columns of patches."""
 
+PLACES_PER_STEP: Final = 32
+"""Places that a processor compares at once; lanes are padded to multiples of it."""
 
-AT_A_TIME: Final = 32
-"""Numbers that a processor compares in one go; what is left over is compared one by one."""
-
-
-TOGETHER: Final = 80_000
+NUMBERS_PER_BLOCK: Final = 80_000
 """Numbers of several pictures that are sorted before they are summed up: they stay in the processor's cache."""
 
 
 class PatchSorter:
     """Projects the vectors of each patch on some directions, sorts each projection, and sums it with some weights.
 
-    The same as ``np.sort(grid.gather(project(fields, angles))) @ weights.T`` up to rounding, with the patches last, and
-    faster for small patches: all are sorted at once, and what neighbors share once for both.
+    The same as ``np.sort(grid.gather(project(fields, angles))) @ weights.T`` up to rounding, with the patches last.
+    Faster for small patches, because all patches are sorted at once, and the pixels that neighbors share only once.
 
     Parameters
     ----------
@@ -52,9 +49,9 @@ class PatchSorter:
         self._matrix = np.zeros((len(weights), plan.n_rows), weights.dtype)
         self._matrix[:, plan.sorted_rows] = weights
         width = grid.columns + beyond
-        places = _whole((grid.rows + beyond) * width)
-        # Beyond the last patches there must be numbers, whichever.
-        room = _whole(places + plan.reach(width))
+        places = -(-(grid.rows + beyond) * width // PLACES_PER_STEP) * PLACES_PER_STEP
+        # Steps read beyond the last patches: any numbers will do there.
+        room = -(-(places + plan.reach(width)) // PLACES_PER_STEP) * PLACES_PER_STEP
         self._steps = plan.along(width, len(directions) * room)
         self._sizes = np.array([grid.stride, width, places, room], np.uintp)
 
@@ -62,7 +59,7 @@ class PatchSorter:
         """Put the sums of fields of vectors, shape (n, 2, h, w), into ``out``, shape (n, m, q, K)."""
         places = out.reshape(*out.shape[:3], self._grid.rows, self._grid.columns)
         rows, numbers = self._matrix.shape[1], len(self._directions) * int(self._sizes[-1])
-        lanes = _room_for(max(1, TOGETHER // (rows * numbers)), rows, numbers, fields)
+        lanes = _room_for(max(1, NUMBERS_PER_BLOCK // (rows * numbers)), rows, numbers, fields)
         for start in range(0, len(fields), len(lanes)):
             some = fields[start : start + len(lanes)]
             _sort(some, self._sizes, self._grid.constant_stride, self._directions, self._steps, lanes)
@@ -70,13 +67,9 @@ class PatchSorter:
             _pick(self._matrix @ lanes[: len(some)], self._sizes, places[start : start + len(some)])
 
 
-def _whole(places: int) -> int:
-    return math.ceil(places / AT_A_TIME) * AT_A_TIME
-
-
 @compiled
 def _room_for(pictures: int, rows: int, numbers: int, fields: Floats) -> Floats:
-    """Make lanes of zeros: here, where they begin at a place that suits the processor. NumPy's own often do not."""
+    """Make lanes of zeros that are aligned for the processor; NumPy's own often are not."""
     return np.zeros((pictures, rows, numbers), fields.dtype)
 
 
@@ -86,17 +79,9 @@ def _sort(
 ) -> None:
     """Lay out, project, take the steps: one picture and one direction at a time, whose numbers stay in the cache.
 
-    Parameters
-    ----------
-    fields : ndarray of shape (n, 2, h, w)
-    sizes : ndarray of shape (4,)
-        The stride; the places of a line; of a picture; of a picture with those that a step reads ahead.
-    constant : tuple
-        The stride once more, see :attr:`lightproof.method.patches.PatchGrid.constant_stride`.
-    directions : ndarray of shape (m, 2)
-    steps : ndarray of shape (steps, 4)
-        See :meth:`SortingPlan.along`.
-    lanes : ndarray of shape (n or more, rows of the plan, m * places with those ahead)
+    ``sizes`` has the stride; the places of a line; of a picture; of a picture with those that a step reads ahead.
+    ``constant`` is the stride for the compiler, see :func:`lightproof.method.patches.as_constant`; ``steps`` comes from
+    :meth:`SortingPlan.along`. ``lanes`` has shape (n or more, rows of the plan, m * places with those ahead).
     """
     stride, width, places, room = sizes
     pixels = np.zeros((2, stride * stride, places), fields.dtype)
@@ -120,11 +105,11 @@ def _project(pixels: Floats, direction: Floats, start: np.uintp, lanes: Floats) 
 @compiled
 def _take_steps(steps: Array, places: np.uintp, lanes: Floats) -> None:
     for step in range(len(steps)):
-        one, other, low, high = steps[step, 0], steps[step, 1], steps[step, 2], steps[step, 3]
-        first, second = lanes[one : one + places], lanes[other : other + places]
+        left, right, low, high = steps[step, 0], steps[step, 1], steps[step, 2], steps[step, 3]
+        first, second = lanes[left : left + places], lanes[right : right + places]
         smaller, larger = lanes[low : low + places], lanes[high : high + places]
         for place in range(places):
-            # Written out, each is one instruction; min and max would look for nan besides.
+            # Each line is one instruction; min and max would also test for nan.
             here, there = first[place], second[place]
             smaller[place] = here if here < there else there
             larger[place] = here if here > there else there
@@ -132,7 +117,7 @@ def _take_steps(steps: Array, places: np.uintp, lanes: Floats) -> None:
 
 @compiled
 def _pick(sums: Floats, sizes: Array, out: Floats) -> None:
-    """Put what belongs to a patch into ``out``, (n, q, m * room) -> (n, m, q, lines, columns)."""
+    """Put the sums that belong to patches into ``out``, (n, q, m * room) -> (n, m, q, lines, columns)."""
     _, width, _, room = sizes
     for n in range(out.shape[0]):
         for m in range(np.uintp(out.shape[1])):
@@ -162,7 +147,7 @@ class SortingPlan:
         Rows of numbers that the steps work in. The first ``stride ** 2`` hold the picture: row ``i * stride + j`` has
         every ``stride``-th pixel of every ``stride``-th line, from line i and column j on.
     sorted_rows : tuple of int
-        Where the smallest number of every patch is found in the end, the second smallest, and so on.
+        Rows that hold the smallest number of every patch in the end, the second smallest, and so on.
     """
 
     steps: tuple[Step, ...]
@@ -170,18 +155,14 @@ class SortingPlan:
     sorted_rows: tuple[int, ...]
 
     def reach(self, width: int) -> int:
-        """Places that a step reads ahead, at most."""
-        return max((down * width + right for down, right in self._offsets), default=0)
-
-    @cached_property
-    def _offsets(self) -> set[tuple[int, int]]:
-        return {wire[1:] for step in self.steps for wire in step[:2]}
+        """Most places that a step reads ahead."""
+        offsets = {wire[1:] for step in self.steps for wire in step[:2]}
+        return max((down * width + right for down, right in offsets), default=0)
 
     def along(self, width: int, pitch: int) -> Array:
         """Write the steps down for lanes that hold a picture line after line, ``width`` places each.
 
-        A place stands for the patch that begins there. At the last places of a line, beyond the last patch, there is
-        nothing to be found.
+        A place stands for the patch that begins there; the last places of a line, beyond the last patch, mean nothing.
 
         Parameters
         ----------
@@ -192,11 +173,16 @@ class SortingPlan:
         Returns
         -------
         ndarray of shape (steps, 4)
-            Where what is compared begins, the one and the other, and where the smaller and the larger go.
+            Where the two lanes to compare begin, and where the smaller and the larger numbers go.
         """
+
+        def begin(wire: Wire) -> int:
+            row, down, right = wire
+            return row * pitch + down * width + right
+
         steps = [
-            (_begin(one, width, pitch), _begin(other, width, pitch), smaller * pitch, larger * pitch)
-            for one, other, smaller, larger in self.steps
+            (begin(first), begin(second), smaller * pitch, larger * pitch)
+            for first, second, smaller, larger in self.steps
         ]
         return np.array(steps, np.uintp).reshape(-1, 4)
 
@@ -215,7 +201,7 @@ def plan_sorting(cell: int, stride: int) -> SortingPlan:
 
 
 class _Network:
-    """Comparisons of lanes; each makes two new lanes."""
+    """Comparisons of lanes; each gives two new lanes."""
 
     def __init__(self, n_lanes: int) -> None:
         self.n_given = self.n_lanes = n_lanes
@@ -254,7 +240,8 @@ class _Network:
         more, fewer = self.repeat(wires, times - times // 2, step), wires
         if times // 2 > 1:
             fewer = more if times % 2 == 0 else self.repeat(wires, times // 2, step)
-        return self.merge(more, _moved(fewer, times - times // 2, step))
+        down, right = ((times - times // 2) * each for each in step)
+        return self.merge(more, [(lane, row + down, column + right) for lane, row, column in fewer])
 
     def plan(self, wires: list[Wire]) -> SortingPlan:
         """Give every lane a row, and a row to another lane once the last step has read it.
@@ -276,12 +263,3 @@ class _Network:
             row_of |= {self.n_given + 2 * when: smaller, self.n_given + 2 * when + 1: larger}
             free += [row_of[lane] for lane in sorted({lane for lane, _, _ in pair}) if last[lane] == when]
         return SortingPlan(tuple(steps), n_rows, tuple(row_of[lane] for lane, _, _ in wires))
-
-
-def _begin(wire: Wire, width: int, pitch: int) -> int:
-    row, down, right = wire
-    return row * pitch + down * width + right
-
-
-def _moved(wires: list[Wire], times: int, step: tuple[int, int]) -> list[Wire]:
-    return [(lane, down + times * step[0], right + times * step[1]) for lane, down, right in wires]

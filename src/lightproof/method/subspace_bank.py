@@ -134,19 +134,9 @@ def residuals(vectors: Floats, stack: SubspaceStack) -> Floats:
 
 
 def relative_residuals(vectors: Floats, stack: SubspaceStack) -> Floats:
-    """Distance of each vector to each subspace over the vector's own length: the sine of the angle between them.
+    """Distance of each vector to each subspace over the vector's length: the sine of the angle, (n, K, D) -> (K, n, C).
 
-    The length is that of what lies beyond the shared directions. A vector with nothing there has a distance of 1 to
-    everybody.
-
-    Parameters
-    ----------
-    vectors : ndarray of shape (n, K, D)
-    stack : SubspaceStack
-
-    Returns
-    -------
-    ndarray of shape (K, n, C)
+    The length is that beyond the shared directions. A vector with nothing there has a distance of 1 to everybody.
     """
     distances = residuals(vectors, stack)
     length = _length_beyond(vectors, stack.columns[:, :, : stack.n_shared])[:, :, None]

@@ -19,7 +19,7 @@ from lightproof.core.jit import compiled
 from lightproof.types import Array, Floats, Ints
 
 LEVELS: Final = 127
-"""Whole numbers on either side of 0 that a direction is rounded to."""
+"""Largest whole number of a rounded direction."""
 
 
 class Directions(NamedTuple):
@@ -78,7 +78,7 @@ def rounding_error(samples: Floats) -> Floats:
 
 
 def count_components(weights: Floats, components: float | int) -> Ints:
-    """Tell how many leading directions to keep.
+    """Count the leading directions to keep.
 
     Parameters
     ----------
@@ -116,17 +116,7 @@ def decoded(own: Array, axis: int) -> Floats:
 
 
 def encoded(directions: Floats) -> Array:
-    """Return directions in whole numbers, the largest of each ``LEVELS``; 0 stays 0.
-
-    Parameters
-    ----------
-    directions : ndarray of shape (r, b, D, K)
-        Of K patches of b people.
-
-    Returns
-    -------
-    ndarray of shape (b, K, r, D), int8
-    """
+    """Return directions in whole numbers up to ``LEVELS``, (r, b, D, K) -> (b, K, r, D), int8; 0 stays 0."""
     r, b, D, K = directions.shape
     codes = np.empty((b, K, r, D), np.int8)
     _put_codes(directions, LEVELS, codes)
@@ -143,11 +133,11 @@ def _put_codes(directions: Floats, levels: int, codes: Array) -> None:
         for person in range(b):
             largest[...] = 0
             for d in range(D):
-                # Into another room: whether to overwrite would be asked for every number, not for many at a time.
+                # Two arrays in turn: in one array, every number would need a test of its own.
                 largest, so_far, line = so_far, largest, directions[r, person, d]
                 for k in range(K):
-                    one, other = abs(line[k]), so_far[k]
-                    largest[k] = one if one > other else other
+                    size, previous = abs(line[k]), so_far[k]
+                    largest[k] = size if size > previous else previous
             for k in range(K):
                 largest[k] = most / largest[k] if largest[k] > none else none
             for d in range(D):
@@ -182,17 +172,17 @@ class SharedSpan:
 
     @classmethod
     def of(cls, fixed: Floats) -> Self:
-        """Make it of some vectors, shape (f, D); f may be 0."""
+        """Span some vectors, shape (f, D); f may be 0."""
         if len(fixed) == 0:
             return cls(np.zeros((0, fixed.shape[1])), np.zeros((0, 0)))
-        found = principal_directions(fixed)
-        real = found.strengths > 0
-        return cls(found.vectors[real], found.coordinates[:, real])
+        directions = principal_directions(fixed)
+        real = directions.strengths > 0
+        return cls(directions.vectors[real], directions.coordinates[:, real])
 
 
 @dataclass(frozen=True, eq=False)
 class PatchSpans:
-    """What is kept of one person: the span of the photos in every patch.
+    """The span of a person's photos in every patch.
 
     Attributes
     ----------
@@ -209,7 +199,7 @@ class PatchSpans:
     shared: SharedSpan
 
     def compact(self, most: int) -> Self:
-        """Keep at most ``most`` directions, in whole numbers, and in place of the photos as many that span the same.
+        """Keep at most ``most`` directions, in whole numbers, and as many stand-ins for the photos.
 
         Only for spans without shared directions.
         """
@@ -275,7 +265,7 @@ def span_photos(samples: Floats, shared: SharedSpan) -> PatchSpans:
     exact = samples.astype(np.float64, copy=False)
     in_shared = exact @ shared.vectors.T
     rest = exact - in_shared @ shared.vectors
-    # The rounding error is that of the whole samples: what they leave outside the shared span may be nothing else.
+    # The rounding error of the whole samples: outside the shared span there may be nothing else.
     own = principal_directions(rest, noise=rounding_error(samples))
     coordinates = np.concatenate([in_shared, own.coordinates], axis=-1)
     return PatchSpans(own.vectors.astype(samples.dtype, copy=False), coordinates, shared)

@@ -50,32 +50,12 @@ def projection_angles(m: int, scheme: str = "uniform") -> Floats:
 
 
 def directions(angles: Floats) -> Floats:
-    r"""Unit vectors :math:`\mathbf w_\theta = (\cos\theta, \sin\theta)` of eq. (proj_distr).
-
-    Parameters
-    ----------
-    angles : ndarray of shape (m,)
-
-    Returns
-    -------
-    ndarray of shape (m, 2)
-    """
+    r"""Unit vectors :math:`\mathbf w_\theta = (\cos\theta, \sin\theta)` of eq. (proj_distr), (m,) -> (m, 2)."""
     return np.stack([np.cos(angles), np.sin(angles)], axis=-1)
 
 
 def project(fields: Floats, angles: Floats) -> Floats:
-    r"""Project a field of 2-D vectors on every direction, point by point.
-
-    Parameters
-    ----------
-    fields : ndarray of shape (n, 2, h, w)
-        Gradient vectors, x first.
-    angles : ndarray of shape (m,)
-
-    Returns
-    -------
-    ndarray of shape (n, m, h, w)
-    """
+    """Project fields of gradient vectors, x first, on every direction, (n, 2, h, w), (m,) -> (n, m, h, w)."""
     onto = directions(angles).astype(fields.dtype)
     out = np.empty((len(fields), len(onto), *fields.shape[2:]), fields.dtype)
     _put_projections(fields.reshape(*fields.shape[:2], -1), onto, out.reshape(*out.shape[:2], -1))
@@ -87,9 +67,9 @@ def _put_projections(fields: Floats, onto: Floats, out: Floats) -> None:
     for n in range(len(fields)):
         right, down = fields[n, 0], fields[n, 1]
         for j in range(len(onto)):
-            cosine, sine, place = onto[j, 0], onto[j, 1], out[n, j]
-            for i in range(len(place)):
-                place[i] = cosine * right[i] + sine * down[i]
+            cosine, sine, projected = onto[j, 0], onto[j, 1], out[n, j]
+            for i in range(len(projected)):
+                projected[i] = cosine * right[i] + sine * down[i]
 
 
 def discrete_cdt(values: Array) -> Array:
@@ -179,24 +159,15 @@ def sliced_wasserstein(first: Floats, second: Floats, angles: Floats) -> Floats:
 
 
 def flatten(transform: Array) -> Array:
-    """Lay the m sorted projections of a patch end to end, as Remark 3.1 does.
-
-    Parameters
-    ----------
-    transform : ndarray of shape (..., m, N)
-
-    Returns
-    -------
-    ndarray of shape (..., m * N)
-    """
+    """Lay the m sorted projections of a patch end to end, as Remark 3.1 does, (..., m, N) -> (..., m * N)."""
     return transform.reshape(*transform.shape[:-2], -1)
 
 
 def cosines(n_points: int, detail: int) -> Floats:
     r"""Orthonormal cosines that describe a sorted projection: :math:`\cos(\pi j (n + 1/2) / N)`, j = 1, ..., detail.
 
-    A sorted projection is a smooth rising curve, so a few of them hold nearly all of it. The constant, j = 0, is left
-    out: it is all that a translation of the cloud changes, so what remains is at right angles to
+    A sorted projection is a smooth rising curve, so a few cosines hold nearly all of it. The constant, j = 0, is left
+    out: a translation of the cloud changes nothing else, so the cosines are at right angles to
     :func:`translation_vectors`.
 
     Parameters
@@ -224,8 +195,8 @@ def cosines(n_points: int, detail: int) -> Floats:
 def plane_cosines(cell: int, detail: int) -> Floats:
     r"""Orthonormal cosines over a square patch, both ways: :math:`\cos(\pi i (y + 1/2) / c) \cos(\pi j (x + 1/2) / c)`.
 
-    They describe where in a patch something lies, roughly. The constant, i = j = 0, is left out: it is all that adding
-    a ramp of light to a picture changes of its differences.
+    They describe roughly where in a patch something lies. The constant, i = j = 0, is left out: a ramp of light added
+    to a picture changes nothing else in its differences.
 
     Parameters
     ----------

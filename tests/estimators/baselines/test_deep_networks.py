@@ -198,7 +198,7 @@ def test_the_latest_of_the_best_states_answers(torch):
         net.number.fill_(iteration)
         best.take(accuracy, iteration, net)
     assert best.state["number"].item() == 30
-    assert best.told("8 held-back photos") == "best of 4 validations on 8 held-back photos: 75.0 % at iteration 30"
+    assert best.summary("8 held-back photos") == "best of 4 validations on 8 held-back photos: 75.0 % at iteration 30"
 
 
 def test_it_validates_every_ten_iterations_and_after_the_last(quick, monkeypatch):

@@ -89,14 +89,7 @@ class ValidatedSVM(ClassifierMixin, BaseEstimator):
         self.random_state = random_state
 
     def fit(self, X: Any, y: Any) -> Self:
-        """Choose the parameters and train.
-
-        Parameters
-        ----------
-        X : array-like of shape (n, D)
-        y : sequence of length n
-            Labels of any hashable type.
-        """
+        """Choose the parameters and train on rows X, shape (n, D), with labels y of any hashable type."""
         check_parameter(type(self).__name__, "strategy", self.strategy, one_of(("ovo", "ovr")))
         check_parameter(type(self).__name__, "random_state", self.random_state, at_least(0))
         vectors = validate_data(self, X, dtype=[np.float64, np.float32])
@@ -104,8 +97,8 @@ class ValidatedSVM(ClassifierMixin, BaseEstimator):
         people = sort_labels(labels)
         if len(people) < 2:
             raise BadLabels("y", f"of 2 or more people for {type(self).__name__}", str(len(people)))
-        place = {label: i for i, label in enumerate(people)}
-        targets = np.array([place[label] for label in labels])
+        index = {label: i for i, label in enumerate(people)}
+        targets = np.array([index[label] for label in labels])
         # The linear machine does not care where the origin is; rounding does.
         self._middle = vectors.mean(axis=0, dtype=np.float64)
         self._vectors = vectors - self._middle
@@ -118,28 +111,18 @@ class ValidatedSVM(ClassifierMixin, BaseEstimator):
         return self
 
     def predict(self, X: Any) -> Array:
-        """Name the person of each row.
-
-        Parameters
-        ----------
-        X : array-like of shape (n, D)
-
-        Returns
-        -------
-        ndarray of shape (n,)
-        """
+        """Name the person of each row, (n, D) -> (n,)."""
         if not hasattr(self, "classes_"):
             raise NotFitted(type(self).__name__, "predict")
         vectors = validate_data(self, X, dtype=[np.float64, np.float32], reset=False)
         own = np.einsum("ij,ij->i", self._vectors, self._vectors)
-        places = []
+        indices = []
         for start in range(0, len(vectors), PROBES_PER_BLOCK):
             block = vectors[start : start + PROBES_PER_BLOCK] - self._middle
             products = block @ self._vectors.T
             squares = _squared_distances(products, np.einsum("ij,ij->i", block, block), own)
-            places.append(self._machine.predict(self._kernel(self._candidate, products, squares)))
-        names: Array = self.classes_[np.concatenate(places)]
-        return names
+            indices.append(self._machine.predict(self._kernel(self._candidate, products, squares)))
+        return np.asarray(self.classes_[np.concatenate(indices)])
 
     def _choose(self, products: Floats, squares: Floats, targets: Array) -> tuple[Candidate, str]:
         part = training_part(targets.tolist(), int(self.random_state), single="trains")
@@ -174,8 +157,7 @@ def _scale(vectors: Floats) -> float:
 
 
 def _squared_distances(products: Floats, left: Floats, right: Floats) -> Floats:
-    squares: Floats = np.maximum(left[:, None] + right - 2 * products, 0)
-    return squares
+    return np.asarray(np.maximum(left[:, None] + right - 2 * products, 0))
 
 
 class OneNeighbor(KNeighborsClassifier):
@@ -185,13 +167,7 @@ class OneNeighbor(KNeighborsClassifier):
         super().__init__(n_neighbors=1)
 
     def fit(self, X: Any, y: Any) -> Self:
-        """Keep the rows and their names.
-
-        Parameters
-        ----------
-        X : array-like of shape (n, D)
-        y : sequence of length n
-        """
+        """Keep the rows X, shape (n, D), and their labels y."""
         with one_photo_each():
             return cast(Self, super().fit(X, y))
 
@@ -207,39 +183,22 @@ class ChiSquareNeighbor(ClassifierMixin, BaseEstimator):
     """
 
     def fit(self, X: Any, y: Any) -> Self:
-        """Keep the rows and their names.
-
-        Parameters
-        ----------
-        X : array-like of shape (n, D)
-            Counts or shares, 0 or more.
-        y : sequence of length n
-        """
+        """Keep the rows X, counts or shares of shape (n, D), and their labels y."""
         self._rows = validate_data(self, X, dtype=[np.float64, np.float32], ensure_non_negative=True)
         labels = check_labels(y, len(self._rows))
         self._names, self.classes_ = label_array(labels), label_array(sort_labels(labels))
         return self
 
     def predict(self, X: Any) -> Array:
-        """Name the person of each row.
-
-        Parameters
-        ----------
-        X : array-like of shape (n, D)
-
-        Returns
-        -------
-        ndarray of shape (n,)
-        """
+        """Name the person of each row, (n, D) -> (n,)."""
         if not hasattr(self, "classes_"):
             raise NotFitted(type(self).__name__, "predict")
         rows = validate_data(self, X, dtype=self._rows.dtype, reset=False, ensure_non_negative=True)
-        # scikit-learn's kernel cannot read what it may not write; it is minus the distance.
-        known, rows = (np.require(some, requirements="W") for some in (self._rows, rows))
+        # scikit-learn's kernel, minus the distance, only takes arrays that are writable.
+        enrolled, rows = (np.require(array, requirements="W") for array in (self._rows, rows))
         blocks = [rows[start : start + PROBES_PER_BLOCK] for start in range(0, len(rows), PROBES_PER_BLOCK)]
-        nearest = np.concatenate([additive_chi2_kernel(block, known).argmax(axis=1) for block in blocks])
-        names: Array = self._names[nearest]
-        return names
+        nearest = np.concatenate([additive_chi2_kernel(block, enrolled).argmax(axis=1) for block in blocks])
+        return np.asarray(self._names[nearest])
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

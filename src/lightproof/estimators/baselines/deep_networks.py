@@ -130,26 +130,18 @@ class NetworkClassifier(ClassifierMixin, BaseEstimator):
         self.threads = threads
 
     def fit(self, X: Any, y: Any) -> Self:
-        """Train a new network.
-
-        Parameters
-        ----------
-        X : ndarray of shape (n, h, w) or sequence of ndarray of shape (h, w)
-            Grey images.
-        y : sequence of shape (n,)
-            Who is on them, at least two people.
-        """
+        """Train a new network on grey images X, (n, h, w) or a list of (h, w), of two or more people y."""
         for name, rule in RULES.items():
             check_parameter(type(self).__name__, name, getattr(self, name), rule)
-        torch = _torch()
+        torch = _deep("torch")
         _check_device(torch, self.device)
         images = check_images(X)
         labels = check_labels(y, len(images))
         people = sort_labels(labels)
         if len(people) < 2:
             raise BadLabels("y", "the names of at least two people", f"only {people[0]!r}")
-        numbers = {person: i for i, person in enumerate(people)}
-        who = np.array([numbers[label] for label in labels])
+        index = {person: i for i, person in enumerate(people)}
+        who = np.array([index[label] for label in labels])
         rng = np.random.default_rng(self.seed)
         rows, columns = self.size
         stack = bring_to_size(images, (rows, columns), np.float32)
@@ -161,20 +153,10 @@ class NetworkClassifier(ClassifierMixin, BaseEstimator):
         return self
 
     def predict(self, X: Any) -> Array:
-        """Name the person on each image.
-
-        Parameters
-        ----------
-        X : ndarray of shape (n, h, w) or sequence of ndarray of shape (h, w)
-            Grey images.
-
-        Returns
-        -------
-        ndarray of shape (n,)
-        """
+        """Name the person on each grey image, (n, h, w) or a list of (h, w) -> (n,)."""
         if not hasattr(self, "classes_"):
             raise NotFitted(type(self).__name__, "predict")
-        torch = _torch()
+        torch = _deep("torch")
         rows, columns = self.size
         images = bring_to_size(check_images(X), (rows, columns), np.float32)
         with _threads(torch, self.threads):
@@ -205,7 +187,7 @@ class NetworkClassifier(ClassifierMixin, BaseEstimator):
         self.iterations_ = done
         self.cut_short_ = done < planned
         self.seconds_ = monotonic() - start
-        self.chosen_ = f"{best.told(photos.unseen_kind)} of {done}"
+        self.chosen_ = f"{best.summary(photos.unseen_kind)} of {done}"
         if self.cut_short_:
             self.chosen_ += f", cut short after {self.seconds_:.0f} s"
 
@@ -225,14 +207,13 @@ class _Best:
             self.accuracy, self.iteration = accuracy, iteration
             self.state = {name: value.detach().clone() for name, value in net.state_dict().items()}
 
-    def told(self, on: str) -> str:
-        plural = "s" if self.validations > 1 else ""
-        percent = f"{100 * self.accuracy:.1f} %"
-        return f"best of {self.validations} validation{plural} on {on}: {percent} at iteration {self.iteration}"
+    def summary(self, photos: str) -> str:
+        count = f"{self.validations} validation{'s' if self.validations > 1 else ''}"
+        return f"best of {count} on {photos}: {100 * self.accuracy:.1f} % at iteration {self.iteration}"
 
 
 class Photos(NamedTuple):
-    """What trains, and what validates."""
+    """Photos that train, and unseen ones that validate."""
 
     images: Floats
     who: Ints
@@ -242,7 +223,7 @@ class Photos(NamedTuple):
 
 
 def divide(images: Floats, who: Ints, copies: int, rng: np.random.Generator) -> Photos:
-    """Hold back what validates, and relight what trains; the class says by which rule."""
+    """Hold back photos for validation and relight the others, by the rule of :class:`NetworkClassifier`."""
     held = held_back(who, rng)
     kept = np.setdiff1d(np.arange(len(who)), held)
     copied = np.repeat(kept, copies)
@@ -265,7 +246,7 @@ def _counted(number: int, what: str) -> str:
 
 
 def held_back(who: Ints, rng: np.random.Generator) -> Ints:
-    """Draw a tenth of the photos, or as many as leave each person one; none where each person has just one."""
+    """Draw a tenth of the photos, but never the last photo of a person."""
     order = rng.permutation(len(who))
     _, first_of_each = np.unique(who[order], return_index=True)
     free = np.delete(order, first_of_each)
@@ -273,7 +254,7 @@ def held_back(who: Ints, rng: np.random.Generator) -> Ints:
 
 
 def in_batches(photos: Ints, size: int) -> list[Ints]:
-    """Cut into batches; a last batch of one joins the one before, as a single photo has no statistics of a batch."""
+    """Cut into batches; a single last photo joins the batch before it, because it has no batch statistics."""
     cuts = list(range(size, len(photos), size))
     if cuts and len(photos) - cuts[-1] == 1:
         cuts.pop()
@@ -294,28 +275,15 @@ def relit_copies(images: Floats, rng: np.random.Generator) -> Floats:
 
 
 def build_network(architecture: str, size: tuple[int, int], people: int) -> Any:
-    """Return a network of pytorchcv with random weights that takes grey pictures of this size.
-
-    Parameters
-    ----------
-    architecture : {"vgg16", "resnet50", "densenet121"}
-    size : (int, int)
-        Rows and columns, at least 32 each.
-    people : int
-        Classes to tell apart.
-
-    Returns
-    -------
-    torch.nn.Module
-    """
-    torch = _torch()
+    """Return a network of pytorchcv with random weights for grey pictures of a size, to tell so many people apart."""
+    torch = _deep("torch")
     net = _deep("pytorchcv.model_provider").get_model(architecture, pretrained=False, in_channels=1, num_classes=people)
     if architecture == "vgg16":
         rows, columns = (side // MIN_SIDE for side in size)
         net.output = _deep("pytorchcv.models.vgg").VGGOutputBlock(in_channels=512 * rows * columns, classes=people)
         return net
     net.features.final_pool = torch.nn.AdaptiveAvgPool2d(1)
-    # Channels stored last take a fifth off the time of DenseNet on a processor; VGG gains nothing and cannot.
+    # Channels stored last make DenseNet a fifth faster on a processor; VGG gains nothing and cannot.
     return net.to(memory_format=torch.channels_last)
 
 
@@ -335,13 +303,9 @@ def _tensor(torch: Any, images: Floats, device: str) -> Any:
 
 
 def check_device(device: str) -> None:
-    """Refuse to go on without PyTorch and pytorchcv, or with a device that PyTorch does not have."""
+    """Refuse a missing PyTorch or pytorchcv, and a device that PyTorch does not have."""
     _deep("pytorchcv.model_provider")
-    _check_device(_torch(), device)
-
-
-def _torch() -> Any:
-    return _deep("torch")
+    _check_device(_deep("torch"), device)
 
 
 def _deep(module: str) -> Any:

@@ -51,29 +51,13 @@ class PictureFeatures(ImageEstimator, TransformerMixin, BaseEstimator):
     size: Any
 
     def fit(self, X: Images, y: Any = None) -> Self:
-        """Check the parameters and the images; nothing is learned from them.
-
-        Parameters
-        ----------
-        X : ndarray of shape (n, h, w) or list of ndarray of shape (h, w)
-        y : ignored
-        """
+        """Check the parameters and the images, (n, h, w) or a list of (h, w); nothing is learned from them."""
         self._check_parameters()
         check_images(X)
         return self
 
     def transform(self, X: Images) -> Floats:
-        """Compute the features.
-
-        Parameters
-        ----------
-        X : ndarray of shape (n, h, w) or list of ndarray of shape (h, w)
-            Grey faces: uint8, uint16, or floats in [0, 1].
-
-        Returns
-        -------
-        ndarray of shape (n, D), float32
-        """
+        """Compute the features of grey faces, (n, h, w) or a list of (h, w) -> (n, D), float32."""
         self._check_parameters()
         images = check_images(X)
         rows: Floats = np.empty((0, 0), np.float32)
@@ -262,10 +246,8 @@ class HoG(PictureFeatures):
 
     Parameters
     ----------
-    size : (int, int), default=(64, 64)
-        Rows and columns every image is brought to; at least one block.
     light : {"none", "log", "tan-triggs"}, default="none"
-        What is done against the light first; see :mod:`lightproof.method.illumination`.
+        How the light is reduced first; see :mod:`lightproof.method.illumination`.
     cell : int, default=8
         Side of a cell in pixels.
     block : int, default=3
@@ -325,8 +307,7 @@ class LBP(PictureFeatures):
 
 def _cell_numbers(shape: tuple[int, ...], cell: int) -> Array:
     across, down = (np.minimum(np.arange(side) // cell, max(side // cell - 1, 0)) for side in (shape[1], shape[0]))
-    numbers: Array = down[:, None] * (across[-1] + 1) + across
-    return numbers
+    return np.asarray(down[:, None] * (across[-1] + 1) + across)
 
 
 def _histograms(image: Array, cells: Array) -> Floats:

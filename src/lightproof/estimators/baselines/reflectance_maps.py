@@ -1,7 +1,7 @@
-"""Picture -> picture in which the light counts less, as the rivals of the paper do it.
+"""Picture -> picture in which the light counts less, by the rivals of the paper.
 
-Every function takes a stack of shape (n, h, w) with pixels in [0, 1] and returns one of the same shape and dtype. Where
-a formula reaches over the border, the outermost pixels are repeated, unless said otherwise.
+Every function takes ``images`` of shape (n, h, w) with pixels in [0, 1] and returns the same shape and dtype. Beyond
+the border the outermost pixels are repeated, unless said otherwise.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ MIDDLE_GREY: Final = 128
 
 
 def weber_face(images: Floats, sigma: float = 1, alpha: float = 2) -> Floats:
-    r"""WeberFace: how much a pixel differs from its neighbors, against its own brightness.
+    r"""WeberFace: how much a pixel differs from its neighbors, against its own brightness; in (-pi / 2, pi / 2).
 
     .. math:: \mathrm{WF}(x) = \arctan\Bigl(\alpha \sum_{i \in N(x)} \frac{F(x) - F(x_i)}{F(x) + 0.01/255}\Bigr),
         \qquad F = I * G_\sigma,
@@ -37,17 +37,10 @@ def weber_face(images: Floats, sigma: float = 1, alpha: float = 2) -> Floats:
 
     Parameters
     ----------
-    images : ndarray of shape (n, h, w)
-        Pixels in [0, 1].
     sigma : float
         Of the smoothing, in pixels.
     alpha : float
         Stretches the quotient.
-
-    Returns
-    -------
-    ndarray of shape (n, h, w)
-        Angles in (-pi / 2, pi / 2).
     """
     smooth = ndimage.gaussian_filter(images, (0, sigma, sigma), mode="nearest", radius=(0, *[math.ceil(3 * sigma)] * 2))
     around = ndimage.uniform_filter(smooth, (1, 3, 3), mode="reflect")
@@ -60,7 +53,8 @@ def gradient_face(images: Floats, sigma: float = 0.75) -> Floats:
 
     .. math:: \mathrm{GF} = \arctan\frac{I * \partial_y G_\sigma}{I * \partial_x G_\sigma} \in [0, 2 \pi),
 
-    taken in the right quadrant, x to the right, y downward. Where there is no gradient the angle is 0.
+    taken in the right quadrant, x to the right, y downward. Where there is no gradient the angle is 0. Angles wrap: 0.1
+    and 6.2 are neighbors.
 
     T. Zhang, Y. Tang, B. Fang, Z. Shang, X. Liu, "Face Recognition Under Varying Illumination Using Gradientfaces",
     IEEE Transactions on Image Processing 18(11), 2009. The half width of the kernels, floor(3.5 sigma), and sigma are
@@ -68,14 +62,8 @@ def gradient_face(images: Floats, sigma: float = 0.75) -> Floats:
 
     Parameters
     ----------
-    images : ndarray of shape (n, h, w)
     sigma : float
         Of the smoothing, in pixels.
-
-    Returns
-    -------
-    ndarray of shape (n, h, w)
-        Angles in [0, 2 pi). They wrap: 0.1 and 6.2 are neighbors.
     """
     reach = (0, *[max(1, math.floor(3.5 * sigma))] * 2)
     across, down = (
@@ -105,14 +93,8 @@ def multiscale_log_differences(images: Floats, scales: int = 6) -> Floats:
 
     Parameters
     ----------
-    images : ndarray of shape (n, h, w)
-        Pixels in [0, 1].
     scales : int
         Number of rings K.
-
-    Returns
-    -------
-    ndarray of shape (n, h, w)
     """
     logs = _logs(images)
     out = np.zeros_like(logs)
@@ -139,22 +121,15 @@ def log_dct(images: Floats, discard: int = 50) -> Floats:
 
     Parameters
     ----------
-    images : ndarray of shape (n, h, w)
-        Pixels in [0, 1].
     discard : int
         Coefficients set to 0, besides the first.
-
-    Returns
-    -------
-    ndarray of shape (n, h, w)
     """
     waves = fft.dctn(_logs(images), axes=(1, 2), norm="ortho")
     height, width = images.shape[1:]
     rows, columns = zig_zag(height, width)[: discard + 1].T
     waves[:, rows, columns] = 0
     waves[:, 0, 0] = math.log(MIDDLE_GREY) * math.sqrt(height * width)
-    pictures: Floats = fft.idctn(waves, axes=(1, 2), norm="ortho")
-    return pictures
+    return np.asarray(fft.idctn(waves, axes=(1, 2), norm="ortho"))
 
 
 def zig_zag(height: int, width: int) -> Array:
@@ -184,5 +159,4 @@ def stretch(images: Floats) -> Floats:
 
 
 def _logs(images: Floats) -> Floats:
-    logs: Floats = np.log1p(255 * np.clip(images, 0, 1))
-    return logs
+    return np.asarray(np.log1p(255 * np.clip(images, 0, 1)))

@@ -1,7 +1,7 @@
-"""The rivals whole: each a pipeline of features and classifier, images in, names out.
+"""The rivals: each a pipeline of features and classifier, images in, names out.
 
-Every argument is a plain value that JSON can hold. The defaults are those of the articles or of public code, never
-chosen by a test; the paper states none for its own runs.
+Every argument is a value that JSON can hold. The defaults are those of the articles or of public code, never chosen by
+a test; the paper states none for its own runs.
 """
 
 from __future__ import annotations
