@@ -159,7 +159,8 @@ class FaceRecognizer(ImageEstimator, ClassifierMixin, BaseEstimator):
         Parameters
         ----------
         X : ndarray of shape (n, h, w), list of ndarray of shape (h, w), or list of files
-            Grey faces: uint8, uint16, or floats with white = 1. Files are paths, or bytes, of photographs.
+            Grey faces, here and in every method: uint8, uint16, or floats with white = 1. Files are paths, or bytes, of
+            photographs.
         y : sequence of length n
             Who is on each image; labels of any hashable type.
         """
@@ -181,13 +182,7 @@ class FaceRecognizer(ImageEstimator, ClassifierMixin, BaseEstimator):
         return self._adopt(people)
 
     def enroll(self, label: Hashable, images: Pictures) -> Self:
-        """Add one person, or more photos of an enrolled one; nobody else is touched.
-
-        Parameters
-        ----------
-        label : hashable
-        images : ndarray of shape (n, h, w), list of ndarray of shape (h, w), or list of files
-        """
+        """Add one person, or more photos of an enrolled one, as in :meth:`fit`; nobody else is touched."""
         label = check_label(label)
         if hasattr(images, "__len__") and len(images) == 0:
             raise BadLabels(f"Label {label!r}", "enrolled with at least one image", "none")
@@ -218,30 +213,15 @@ class FaceRecognizer(ImageEstimator, ClassifierMixin, BaseEstimator):
         return self._distances(X, "distances")
 
     def patch_distances(self, X: Pictures) -> Floats:
-        r"""Distance :math:`d_k^c` of each patch of each image to each person's subspace.
-
-        Returns
-        -------
-        ndarray of shape (n, K, C)
-        """
+        r"""Distance :math:`d_k^c` of each patch of each image to each person's subspace, shape (n, K, C)."""
         return np.concatenate([distances.transpose(1, 0, 2) for distances, _ in self._compared(X, "patch_distances")])
 
     def patch_contributions(self, X: Pictures) -> Floats:
-        """Part of each patch in :meth:`distances`: summed over the patches, they are the distances.
-
-        Returns
-        -------
-        ndarray of shape (n, K, C)
-        """
+        """Part of each patch in :meth:`distances`, shape (n, K, C): their sum over the patches is the distance."""
         return np.concatenate([added.transpose(1, 0, 2) for _, added in self._compared(X, "patch_contributions")])
 
     def predict(self, X: Pictures) -> Array:
-        """Name the nearest person of each image.
-
-        Returns
-        -------
-        ndarray of shape (n,)
-        """
+        """Name the nearest person of each image, shape (n,)."""
         nearest = self._distances(X, "predict").argmin(axis=1)
         return np.asarray(self.classes_[nearest])
 
@@ -263,14 +243,7 @@ class FaceRecognizer(ImageEstimator, ClassifierMixin, BaseEstimator):
         return 1 - relative
 
     def score(self, X: Pictures, y: Any, sample_weight: Any = None) -> float:
-        """Share of the images that are named correctly; labels may be of any type.
-
-        Parameters
-        ----------
-        X : ndarray of shape (n, h, w), list of ndarray of shape (h, w), or list of files
-        y : sequence of length n
-        sample_weight : array-like of shape (n,), optional
-        """
+        """Share of the images that are named correctly; labels may be of any type."""
         named = self.predict(X)
         right = [name == label for name, label in zip(named.tolist(), check_labels(y, len(named)), strict=True)]
         return float(np.average(right, weights=sample_weight))

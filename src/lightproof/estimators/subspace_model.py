@@ -100,21 +100,8 @@ def validated_components(
 ) -> int:
     """Choose the number of components by the paper's rule: the smallest that names most of the held-back photos.
 
-    Parameters
-    ----------
-    vectors : ndarray of shape (n, copies, K, D)
-        The photos themselves first, then their copies.
-    labels : sequence of length n
-    shared : SharedSpan
-    settings : MethodSettings
-        ``components`` is what is being chosen.
-    seed : int
-        Of the split.
-
-    Returns
-    -------
-    int
-        Basis vectors, translation vectors included.
+    It counts basis vectors, translation vectors included. ``vectors`` has shape (n, copies, K, D), the photos
+    themselves first; ``seed`` draws the photos to hold back.
     """
     training = training_part(labels, seed)
     enrolled = [label for label, marked in zip(labels, training, strict=True) if marked]

@@ -74,7 +74,7 @@ class PatchGrid:
 
     @cached_property
     def constant_stride(self) -> tuple[int, ...]:
-        """A tuple as long as the stride: its length is part of its type, so Numba compiles for it."""
+        """The stride as the length of a tuple: the length is part of the type, so Numba compiles loops for it."""
         return (0,) * self.stride
 
     @cached_property
@@ -116,8 +116,8 @@ class PatchGrid:
 def lay_out(field: Array, cell: np.uintp, stride: tuple[int, ...], width: np.uintp, out: Array) -> None:
     """Put each pixel of all cells side by side, as far as the picture reaches, (m, h, w) -> (m, cell ** 2, places).
 
-    A line has ``width`` places. ``stride``, see :attr:`PatchGrid.constant_stride`, leads from one cell to the next. Numbers are
-    unsigned: with signed ones Numba tests at every pixel whether an index counts from the end.
+    A line has ``width`` places; ``stride`` is :attr:`PatchGrid.constant_stride`. Numbers are unsigned: with signed ones
+    Numba tests at every pixel whether an index counts from the end.
     """
     step, one = np.uintp(len(stride)), np.uintp(1)
     height, breadth, lines = np.uintp(field.shape[1]), np.uintp(field.shape[2]), np.uintp(out.shape[2]) // width

@@ -80,8 +80,8 @@ def _sort(
     """Lay out, project, take the steps: one picture and one direction at a time, whose numbers stay in the cache.
 
     ``sizes`` has the stride; the places of a line; of a picture; of a picture with those that a step reads ahead.
-    ``constant`` is the stride for the compiler, see :func:`lightproof.method.patches.as_constant`; ``steps`` comes from
-    :meth:`SortingPlan.along`. ``lanes`` has shape (n or more, rows of the plan, m * places with those ahead).
+    ``constant`` is :attr:`PatchGrid.constant_stride`; ``steps`` comes from :meth:`SortingPlan.along`. ``lanes`` has
+    shape (n or more, rows of the plan, m * places with those ahead).
     """
     stride, width, places, room = sizes
     pixels = np.zeros((2, stride * stride, places), fields.dtype)
