@@ -27,7 +27,7 @@ PROBES_PER_BLOCK: Final = 256
 
 
 @dataclass(frozen=True)
-class Candidate:
+class SVMParameters:
     """One choice of parameters.
 
     Attributes
@@ -47,12 +47,12 @@ class Candidate:
 
 
 CANDIDATES: Final = (
-    *(Candidate(C) for C in COSTS),
-    *(Candidate(C, width) for width in WIDTHS for C in COSTS),
+    *(SVMParameters(C) for C in COSTS),
+    *(SVMParameters(C, width) for width in WIDTHS for C in COSTS),
 )
 """The simplest first."""
 
-DEFAULT: Final = Candidate(1.0)
+DEFAULT: Final = SVMParameters(1.0)
 
 
 class ValidatedSVM(ClassifierMixin, BaseEstimator):
@@ -124,7 +124,7 @@ class ValidatedSVM(ClassifierMixin, BaseEstimator):
             indices.append(self._machine.predict(self._kernel(self._candidate, products, squares)))
         return np.asarray(self.classes_[np.concatenate(indices)])
 
-    def _choose(self, products: Floats, squares: Floats, targets: Array) -> tuple[Candidate, str]:
+    def _choose(self, products: Floats, squares: Floats, targets: Array) -> tuple[SVMParameters, str]:
         part = training_part(targets.tolist(), int(self.random_state), single="trains")
         if part.all():
             return DEFAULT, f"one photo a person: nothing to choose, {DEFAULT}"
@@ -138,12 +138,12 @@ class ValidatedSVM(ClassifierMixin, BaseEstimator):
         held = int(np.sum(~part))
         return chosen, f"{chosen}, {100 * best / held:.1f} % of {held} held-back photos"
 
-    def _train(self, candidate: Candidate, kernel: Floats, targets: Array) -> Any:
+    def _train(self, candidate: SVMParameters, kernel: Floats, targets: Array) -> Any:
         machine = SVC(C=candidate.C, kernel="precomputed")
         with one_photo_each():
             return (machine if self.strategy == "ovo" else OneVsRestClassifier(machine)).fit(kernel, targets)
 
-    def _kernel(self, candidate: Candidate, products: Floats, squares: Floats) -> Floats:
+    def _kernel(self, candidate: SVMParameters, products: Floats, squares: Floats) -> Floats:
         return products if candidate.width is None else np.exp(-candidate.width * self._scale * squares)
 
     def __sklearn_is_fitted__(self) -> bool:
