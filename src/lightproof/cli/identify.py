@@ -43,7 +43,7 @@ from lightproof.core.report_parts import TextTable
 from lightproof.errors import BadParameter
 
 if TYPE_CHECKING:
-    from lightproof.gallery import Answer, Face, Gallery
+    from lightproof.gallery import Answer, ExtractedFace, Gallery
 
 IDENTIFY_EXIT_CODES: Final = (
     "Exit codes: 0 every photo was answered, and a stranger is an answer; 1 a photo was refused, or nothing could be "
@@ -144,7 +144,7 @@ def row_of(photo: Path, answer: Answer) -> Row:
     return {"photo": str(photo), **asdict(answer), "sentence": answer.sentence}
 
 
-def _picture(gallery: Gallery, face: Face, answer: Answer, photo: Path) -> bytes:
+def _picture(gallery: Gallery, face: ExtractedFace, answer: Answer, photo: Path) -> bytes:
     from lightproof.plots import explanation_figure  # matplotlib is loaded only for a picture
 
     best, *others = (candidate.name for candidate in answer.candidates)

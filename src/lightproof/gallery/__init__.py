@@ -4,9 +4,12 @@
 :mod:`lightproof.matching.calibration` tells what a score means.
 """
 
+import warnings
+from typing import Any
+
 from lightproof.gallery.decision import FAR, Answer, Calibration, Candidate, Match, Verification
 from lightproof.gallery.distributed import identify_files
-from lightproof.gallery.enrollment import Face, Photo, extract_face
+from lightproof.gallery.enrollment import ExtractedFace, Photo, extract_face
 from lightproof.gallery.folders.scan import FolderReport, Refused
 from lightproof.gallery.gallery import Gallery
 from lightproof.gallery.simulation import crowd_name, make_gallery
@@ -16,7 +19,7 @@ __all__ = [
     "Answer",
     "Calibration",
     "Candidate",
-    "Face",
+    "ExtractedFace",
     "FolderReport",
     "Gallery",
     "Match",
@@ -28,3 +31,13 @@ __all__ = [
     "identify_files",
     "make_gallery",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    if name == "Face":
+        message = (
+            "lightproof.gallery.Face is now lightproof.gallery.ExtractedFace; the old name goes with the next release."
+        )
+        warnings.warn(message, DeprecationWarning, stacklevel=2)
+        return ExtractedFace
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

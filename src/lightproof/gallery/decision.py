@@ -13,7 +13,7 @@ from typing import Final, Self
 import numpy as np
 
 from lightproof.errors import BadGallery, UnknownPerson
-from lightproof.gallery.enrollment import Face
+from lightproof.gallery.enrollment import ExtractedFace
 from lightproof.gallery.store import check_name
 from lightproof.matching.calibration import SCORE_DIGITS, ImpostorModel, check_far, normalized_scores, score_of
 from lightproof.matching.light_penalty import mutual_agreement
@@ -251,7 +251,7 @@ def match_with_person(
     return match_of(normalized_scores(scores)[0, index], scores.distances[0, index], impostors)
 
 
-def match_with_photo(face: Face, other: Face, matcher: Matcher) -> Match:
+def match_with_photo(face: ExtractedFace, other: ExtractedFace, matcher: Matcher) -> Match:
     """Compare a face with another one, alone."""
     people = matcher.template_set({"": matcher.templates([other.image])[0]})
     [match] = candidates(matcher.probes([face.image]), people, matcher, Calibration(FAR))

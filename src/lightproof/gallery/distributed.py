@@ -22,7 +22,7 @@ from lightproof.core.executors import Task
 from lightproof.errors import BadCluster, BadGallery, BadParameter, UserError
 from lightproof.gallery import shortlist
 from lightproof.gallery.decision import FAR, Answer, Calibration, answer, best_candidates
-from lightproof.gallery.enrollment import EnrollmentConfig, Face, extract_face, killed_workers
+from lightproof.gallery.enrollment import EnrollmentConfig, ExtractedFace, extract_face, killed_workers
 from lightproof.gallery.gallery import Gallery
 from lightproof.gallery.shortlist import (
     N_SPARE_REFERENCES,
@@ -89,7 +89,7 @@ class SearchJob(NamedTuple):
 class Probe(NamedTuple):
     """A face and its codes, (moves, words), or why there is none."""
 
-    face: Face | None
+    face: ExtractedFace | None
     codes: Array | None
     problem: str = ""
 
@@ -272,7 +272,7 @@ def _prefiltered(index: HammingIndex, code: Array, limit: int) -> tuple[Ints, li
     return index.prefilter(code, coarse, limit)
 
 
-def compare(faces: Sequence[tuple[Face, Ints | None]], job: SearchJob) -> list[Answer]:
+def compare(faces: Sequence[tuple[ExtractedFace, Ints | None]], job: SearchJob) -> list[Answer]:
     """Compare faces with the people nearest to each, or with everybody."""
     store, matcher = _store(job.place), job.config.matcher
     calibration = Calibration.read(store.facts().get("calibration"), FAR, store.place)

@@ -53,7 +53,7 @@ class EnrollmentConfig:
         return "cropped" if self.cropped else DETECTOR
 
 
-class Face(NamedTuple):
+class ExtractedFace(NamedTuple):
     """A face to be enrolled or compared: the hash of its photo, what to call the photo, and the picture."""
 
     hash: str
@@ -78,7 +78,7 @@ def name_in_list(photo: Photo, i: int) -> str | None:
     return f"photo {i + 1}" if isinstance(photo, bytes | np.ndarray) else None
 
 
-def extract_face(photo: Photo, cropped: bool = False, where: str | None = None) -> Face:
+def extract_face(photo: Photo, cropped: bool = False, where: str | None = None) -> ExtractedFace:
     """Read a photo and cut out the face.
 
     Parameters
@@ -99,7 +99,7 @@ def extract_face(photo: Photo, cropped: bool = False, where: str | None = None) 
     return face_of(image, contents, where)
 
 
-def face_of(image: Array, contents: bytes, where: str) -> Face:
+def face_of(image: Array, contents: bytes, where: str) -> ExtractedFace:
     """Return the face in a photo with these contents; refuse one that is too small or even, by the photo's name."""
     if min(image.shape) < 16:
         raise BadImage(where, "a face of 16 x 16 pixels or more", f"{image.shape[0]} x {image.shape[1]}")
@@ -107,10 +107,10 @@ def face_of(image: Array, contents: bytes, where: str) -> Face:
         refuse_blank([image])
     except BadImage:
         raise BadImage(where, "a picture of something", f"one even grey, every pixel {image.flat[0]}") from None
-    return Face(hash_of(contents), where, image)
+    return ExtractedFace(hash_of(contents), where, image)
 
 
-def new_photos(faces: Sequence[Face], config: EnrollmentConfig) -> list[NewPhoto]:
+def new_photos(faces: Sequence[ExtractedFace], config: EnrollmentConfig) -> list[NewPhoto]:
     """Make what a gallery keeps of some faces."""
     if not faces:
         return []
@@ -212,7 +212,7 @@ class BatchResult(NamedTuple):
 
 def process_files(files: Iterable[PhotoFile], config: EnrollmentConfig, folder: str) -> BatchResult:
     """Read some files and make their templates; a bad photo becomes a refusal."""
-    faces: list[tuple[PhotoFile, Face]] = []
+    faces: list[tuple[PhotoFile, ExtractedFace]] = []
     refused, unread = [], []
     for file in files:
         try:
@@ -302,7 +302,9 @@ def rebuild(change: Change, preset: str | None, progress: Progress) -> int:
     count = 0
     for person, photos, _ in progress(change.templates(faces=True), change.counts().people):
         where = f"a kept face of {person.name!r}"
-        faces = [Face(photo.hash, photo.source or "", read_grey(photo.face or b"", where=where)) for photo in photos]
+        faces = [
+            ExtractedFace(photo.hash, photo.source or "", read_grey(photo.face or b"", where=where)) for photo in photos
+        ]
         count += change.replace_templates(person.name, new_photos(faces, config))
         update_joined(change, [person.name], config)
     write_preset(change, preset)

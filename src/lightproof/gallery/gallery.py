@@ -13,7 +13,7 @@ from lightproof.errors import BadGallery, BadLabels, UnknownPhoto
 from lightproof.gallery import calibrate, codec, enrollment, transfer
 from lightproof.gallery.decision import FAR, Calibration
 from lightproof.gallery.enrollment import (
-    Face,
+    ExtractedFace,
     Photo,
     as_list,
     check_parameters,
@@ -136,14 +136,14 @@ class Gallery(GalleryReader):
         faces = [extract_face(photo, cropped, name_in_list(photo, i)) for i, photo in enumerate(as_list(photos))]
         return self.enroll_faces(name, faces)
 
-    def enroll_faces(self, who: str | int, faces: Sequence[Face]) -> int:
+    def enroll_faces(self, who: str | int, faces: Sequence[ExtractedFace]) -> int:
         """Enroll faces that are cut out already; see :meth:`enroll`.
 
         Parameters
         ----------
         who : str or int
             A name, or the number of a person, whose name may have changed.
-        faces : sequence of Face
+        faces : sequence of ExtractedFace
         """
         who = who if isinstance(who, int) else check_name(who)
         if not faces:
@@ -157,13 +157,13 @@ class Gallery(GalleryReader):
                 update_joined(change, [name], self.config)
         return added.added
 
-    def add_person(self, name: str, faces: Sequence[Face] = ()) -> Person:
+    def add_person(self, name: str, faces: Sequence[ExtractedFace] = ()) -> Person:
         """Enter a new person, whose name nobody may have; without a photo no probe matches them.
 
         Parameters
         ----------
         name : str
-        faces : sequence of Face
+        faces : sequence of ExtractedFace
             Cut out already. If one is refused, the person is not entered.
         """
         name = check_name(name)

@@ -9,7 +9,7 @@ from lightproof.errors import BadParameter, UnknownPerson
 from lightproof.gallery import codec, decision
 from lightproof.gallery.advice import Advice, advise
 from lightproof.gallery.decision import FAR, Answer, Calibration, Verification
-from lightproof.gallery.enrollment import EnrollmentConfig, Face, Photo, extract_face, name_in_list, read_light
+from lightproof.gallery.enrollment import EnrollmentConfig, ExtractedFace, Photo, extract_face, name_in_list, read_light
 from lightproof.gallery.shortlist import SHORTLIST_SIZES, PeopleIndex
 from lightproof.gallery.store import Person, Store, check_name
 from lightproof.matching.calibration import check_far
@@ -65,7 +65,7 @@ class GalleryReader:
         """
         return self.identify_face(extract_face(photo, cropped), top, far=far)
 
-    def identify_face(self, face: Face, top: int = 5, *, far: float | None = None) -> Answer:
+    def identify_face(self, face: ExtractedFace, top: int = 5, *, far: float | None = None) -> Answer:
         """Tell who a face is; see :meth:`identify`."""
         if not is_whole(top, 1):
             raise BadParameter("identify", "top", "a whole number of at least 1", top)
@@ -103,7 +103,12 @@ class GalleryReader:
         return self.verify_faces(first, second, person=person, far=far)
 
     def verify_faces(
-        self, face: Face, other: Face | None = None, *, person: str | None = None, far: float | None = None
+        self,
+        face: ExtractedFace,
+        other: ExtractedFace | None = None,
+        *,
+        person: str | None = None,
+        far: float | None = None,
     ) -> Verification:
         """Tell whether a face is that of another photo, or of somebody enrolled; see :meth:`verify`."""
         calibration = self.calibration()
@@ -138,7 +143,7 @@ class GalleryReader:
             raise UnknownPerson(person, [], what="The person")
         return self.explain_face(extract_face(photo, cropped), person, against)
 
-    def explain_face(self, face: Face, person: str | None = None, against: str | None = None) -> Explanation:
+    def explain_face(self, face: ExtractedFace, person: str | None = None, against: str | None = None) -> Explanation:
         """Show which patches of a face speak for somebody; see :meth:`explain`."""
         if person is None:
             probe = self.matcher.probes([face.image])

@@ -14,7 +14,7 @@ from lightproof.core.cluster import executor_for
 from lightproof.core.executors import Task
 from lightproof.core.progress import Progress, silent
 from lightproof.errors import BadParameter
-from lightproof.gallery.enrollment import EnrollmentConfig, Face, check_parameters, hash_of, new_photos
+from lightproof.gallery.enrollment import EnrollmentConfig, ExtractedFace, check_parameters, hash_of, new_photos
 from lightproof.gallery.folders.commit import write_in_batches
 from lightproof.gallery.gallery import Gallery
 from lightproof.gallery.store import NewPhoto, Store
@@ -110,6 +110,9 @@ def _missing(store: Store, n_people: int) -> Iterator[Batch]:
 def _draw(batch: Batch, crowd: Crowd, config: EnrollmentConfig) -> tuple[dict[str, list[NewPhoto]], int]:
     people, settled = batch
     images = crowd.faces(np.array(people, np.int64))
-    faces = [Face(hash_of(image.tobytes()), crowd_name(who), image) for who, image in zip(people, images, strict=True)]
+    faces = [
+        ExtractedFace(hash_of(image.tobytes()), crowd_name(who), image)
+        for who, image in zip(people, images, strict=True)
+    ]
     photos = new_photos(faces, config)
     return {crowd_name(who): [replace(photo, source=None)] for who, photo in zip(people, photos, strict=True)}, settled

@@ -19,7 +19,7 @@ import numpy as np
 from threadpoolctl import threadpool_limits
 
 from lightproof.errors import BadGallery, DuplicatePhoto, LightproofError, MissingExtra, NameTaken, UserError
-from lightproof.gallery import Face, Gallery
+from lightproof.gallery import ExtractedFace, Gallery
 from lightproof.gallery.enrollment import face_of
 from lightproof.gallery.store import check_name
 from lightproof.imaging.detection import Portrait, read_portrait
@@ -123,7 +123,7 @@ def warm_up() -> bool:
 class ProbeFace:
     """The face on a photo that was sent."""
 
-    face: Face
+    face: ExtractedFace
     portrait: Portrait
 
     @property
@@ -219,7 +219,7 @@ def diagnose(request: bodies.Diagnose) -> schemas.DiagnosisSchema:
 class _SortedPhotos:
     """Photos that are new, those that were enrolled before, and those that cannot be enrolled, by place."""
 
-    new: dict[int, Face]
+    new: dict[int, ExtractedFace]
     known: list[int]
     rejected: list[schemas.RejectedSchema]
 
@@ -253,8 +253,8 @@ def enroll(who: str | int, photos: list[bytes], cropped: bool) -> schemas.Enroll
     raise ServiceProblem("photo_of_another", "The photos must be new; got some that others are enrolling.")
 
 
-def _read_faces(photos: list[bytes], cropped: bool) -> tuple[dict[int, Face], list[schemas.RejectedSchema]]:
-    faces: dict[int, Face] = {}
+def _read_faces(photos: list[bytes], cropped: bool) -> tuple[dict[int, ExtractedFace], list[schemas.RejectedSchema]]:
+    faces: dict[int, ExtractedFace] = {}
     rejected = []
     for i, contents in enumerate(photos):
         try:
@@ -266,7 +266,9 @@ def _read_faces(photos: list[bytes], cropped: bool) -> tuple[dict[int, Face], li
     return faces, rejected
 
 
-def _sorted_photos(who: str | int, faces: dict[int, Face], unreadable: list[schemas.RejectedSchema]) -> _SortedPhotos:
+def _sorted_photos(
+    who: str | int, faces: dict[int, ExtractedFace], unreadable: list[schemas.RejectedSchema]
+) -> _SortedPhotos:
     """Tell new photos from those that are enrolled already, as this person or as another."""
     with worker_state().gallery.store.reading() as view:
         name = view.person(who).name if isinstance(who, int) else None
