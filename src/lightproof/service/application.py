@@ -31,17 +31,7 @@ DESCRIPTION: Final = (
 
 
 def make_app(settings: Settings) -> FastAPI:
-    """Make the application of a service.
-
-    Parameters
-    ----------
-    settings : Settings
-
-    Returns
-    -------
-    FastAPI
-        An ASGI application, to be run in one process: it starts its workers itself.
-    """
+    """Make the application of a service, to be run in one process: it starts its workers itself."""
     state = ServiceState(settings)
 
     @asynccontextmanager

@@ -157,12 +157,7 @@ def text_fields(model: type[RequestModel]) -> frozenset[str]:
 
 
 class MemoryBudget:
-    """Bytes that all requests together hold in memory, counted by address.
-
-    Parameters
-    ----------
-    max_bytes : int
-    """
+    """Bytes that all requests together hold in memory, counted by address."""
 
     def __init__(self, max_bytes: int) -> None:
         self._max_bytes = max_bytes
@@ -257,17 +252,7 @@ def _too_slow(limits: Limits) -> ServiceProblem:
 
 
 async def read_body(call: Call, model: type[R], limits: Limits, account: Account) -> R:
-    """Read and check the body of a request.
-
-    Parameters
-    ----------
-    call : Request
-    model : type
-        What it must be.
-    limits : Limits
-    account : Account
-        Counts the bytes.
-    """
+    """Read and check the body of a request; ``account`` counts its bytes."""
     photos, kind = photo_fields(model), content_type(call)
     body = _counted(stream_body(call, limits.body_bytes if photos else MAX_TEXT_BYTES, limits), account)
     try:

@@ -108,16 +108,8 @@ class Client:
     ) -> schemas.EnrolledSchema:
         """Enroll somebody, or add photos of somebody enrolled.
 
-        Photos that cannot be used are in ``rejected`` of the answer; if none can, there is an error of code
-        ``"nothing_taken"``.
-
-        Parameters
-        ----------
-        who : int or str
-            A number, or a name, which may be new.
-        photos : list of str, Path or bytes
-        cropped : bool
-            Whether they are faces already.
+        ``who`` is a number, or a name, which may be new; ``cropped`` photos are faces already. Photos that cannot be
+        used are in ``rejected`` of the answer; if none can, there is an error of code ``"nothing_taken"``.
         """
         listed = [photos] if isinstance(photos, str | bytes | PathLike) else list(photos)
         files = [_file("photos", photo) for photo in listed]
@@ -288,20 +280,7 @@ def _fields(**given: str | float | bool | None) -> dict[str, str]:
 
 
 def from_json(kind: type[T], value: Any) -> T:
-    """Make an answer of JSON; unknown fields are ignored.
-
-    Parameters
-    ----------
-    kind : type
-        Subclass of :class:`lightproof.service.schemas.Schema`.
-    value : object
-        As ``json.loads`` returns it.
-
-    Raises
-    ------
-    ValueError
-        If the value does not fit.
-    """
+    """Make an answer of what ``json.loads`` returns; ignore unknown fields, and raise ValueError if it does not fit."""
     answer: T = _parsed(kind, value)
     return answer
 

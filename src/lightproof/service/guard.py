@@ -52,16 +52,9 @@ MAX_ADDRESSES: Final = 10_000
 
 
 class RateLimiter:
-    """Limits how often each address does something: a bucket of tokens for each.
+    """Limits how often each address does something: ``rate`` times a second in the long run, ``burst`` times at once.
 
-    Parameters
-    ----------
-    rate : float
-        Times a second in the long run; 0 is no limit.
-    burst : float
-        Times at once.
-    now : callable
-        Returns the time in seconds.
+    Each address has a bucket of tokens; a rate of 0 is no limit.
     """
 
     def __init__(self, rate: float, burst: float, now: Callable[[], float] = time.monotonic) -> None:
@@ -91,11 +84,6 @@ class Guard:
     It refuses requests that a page of another site makes a browser send, and requests under a host name that is not the
     service's own: a browser lends its place in the network to every page it shows. There are no cookies, so a browser
     sends nothing on its own that the service would trust.
-
-    Parameters
-    ----------
-    app : ASGI application
-    state : ServiceState
     """
 
     def __init__(self, app: ASGIApp, state: ServiceState) -> None:
@@ -126,7 +114,8 @@ class Guard:
         except Exception as error:
             _log_bug(scope, error)
             if not sender.status:
-                await problem_response(problems.internal(), scope)(scope, receive, sender.send)
+                bug = ServiceProblem("internal", problems.INTERNAL)
+                await problem_response(bug, scope)(scope, receive, sender.send)
         finally:
             self._state.metrics.running.dec()
             self._count(scope, sender.status, time.perf_counter() - began)

@@ -227,12 +227,7 @@ class _SortedPhotos:
 def enroll(who: str | int, photos: list[bytes], cropped: bool) -> schemas.EnrolledSchema:
     """Enroll those photos that can be used in one change, and give the reason why each other one cannot.
 
-    Parameters
-    ----------
-    who : str or int
-        The name of somebody new, or the number of somebody enrolled.
-    photos : list of bytes
-    cropped : bool
+    ``who`` is the name of somebody new, or the number of somebody enrolled.
     """
     # Checked before the photos, which take time.
     with worker_state().gallery.store.reading() as view:

@@ -47,17 +47,8 @@ def describe(
 ) -> dict[str, Any]:
     """Describe a route: keyword arguments for its decorator.
 
-    Parameters
-    ----------
-    *codes : str
-        Problems, besides those of ``EVERY_ROUTE`` and, with a body, of ``WITH_BODY``.
-    of : object, optional
-        An example of the answer; its class is the answer's.
-    body : type, optional
-        Model of the request.
-    status : int
-    media : str
-        Media type of the answer if there is no example.
+    ``codes`` are problems besides those of ``EVERY_ROUTE`` and, with a ``body``, of ``WITH_BODY``. ``of`` is an example
+    of the answer, whose class is the answer's; without one the answer is a file of the type ``media``.
     """
     by_status: dict[int, list[str]] = {}
     for code in dict.fromkeys((*EVERY_ROUTE, *(WITH_BODY if body else ()), *codes)):
@@ -148,58 +139,33 @@ LIGHT: Final = schemas.LightSchema(
 )  # fmt: skip
 FACE: Final = schemas.FoundFaceSchema((210.4, 188.0), (294.9, 189.2), 1, "gamma")
 ANSWER: Final = schemas.AnswerSchema(
-    answer="known",
-    person=17,
-    name="Ada Lovelace",
-    score=0.93,
-    one_in=380000.0,
-    threshold=0.5,
-    far=0.001,
-    calibrated=True,
-    meaning=MEANING,
+    answer="known", person=17, name="Ada Lovelace", score=0.93, one_in=380000.0, threshold=0.5, far=0.001,
+    calibrated=True, meaning=MEANING, light=LIGHT, face=FACE,
     sentence="Ada Lovelace: about 1 in 380,000 strangers would score this well; 1 in 1,000 is asked for.",
     candidates=[
         schemas.CandidateSchema(17, "Ada Lovelace", 0.93, 380000.0, 7.9, 0.42),
         schemas.CandidateSchema(4, "Ben", 0.04, 1.7, 0.9, 0.71),
     ],
-    light=LIGHT,
-    face=FACE,
-)
+)  # fmt: skip
 VERIFICATION: Final = schemas.VerificationSchema(
     True, 0.71, 18000.0, 6.2, 0.47, 0.5, 0.001, MEANING,
     "The same person: about 1 in 18,000 other people would score this well; 1 in 1,000 is asked for.", LIGHT, LIGHT,
 )  # fmt: skip
 EXPLANATION: Final = schemas.ExplanationSchema(
-    person=17,
-    name="Ada Lovelace",
-    lead=7.9,
-    against=None,
-    against_name=None,
-    against_lead=None,
+    person=17, name="Ada Lovelace", lead=7.9, against=None, against_name=None, against_lead=None,
     rivals=["Ben", "rendered 07"],
     sentence="lead 7.9 = +9.6 from patches that speak for Ada Lovelace, -1.7 from patches that speak against",
-    rows=1,
-    columns=2,
+    rows=1, columns=2, width=16, height=8, picture="iVBORw0KGgo=",
     patches=[schemas.PatchSchema(0, 0, 8, 8, 9.6), schemas.PatchSchema(8, 0, 8, 8, -1.7)],
-    width=16,
-    height=8,
-    picture="iVBORw0KGgo=",
-)
+)  # fmt: skip
 CALIBRATION: Final = schemas.CalibrationSchema(0.001, 0.5, True, -0.12, 40, 40, 160, MEANING)
 ACCURACY: Final = schemas.AccuracySchema(
-    far=0.001,
-    threshold=0.5,
-    calibrated=True,
-    people=40,
-    asked=80,
+    far=0.001, threshold=0.5, calibrated=True, people=40, asked=80,
     lights=[
         schemas.AccuracyInLightSchema(
-            light="all",
-            words="all photos",
-            named=schemas.ShareSchema(79, 80, 0.9875, 0.93, 1.0),
-            found=schemas.ShareSchema(77, 80, 0.9625, 0.89, 0.99),
-            strangers=schemas.ShareSchema(0, 80, 0.0, 0.0, 0.05),
+            light="all", words="all photos", named=schemas.ShareSchema(79, 80, 0.9875, 0.93, 1.0),
+            found=schemas.ShareSchema(77, 80, 0.9625, 0.89, 0.99), strangers=schemas.ShareSchema(0, 80, 0.0, 0.0, 0.05),
         )
     ],
     note="Each photo of people with several was left out in turn.",
-)
+)  # fmt: skip

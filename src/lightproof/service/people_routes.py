@@ -30,7 +30,7 @@ PhotoId = Annotated[int, Path(ge=1, lt=2**63, description="The number of a photo
     **openapi.describe("bad_value", of=schemas.PeoplePageSchema([openapi.PERSON], 1, None)),
     summary="Who is enrolled?",
 )
-async def list_people(
+def list_people(
     state: State,
     limit: Annotated[int, Query(ge=1, le=1000, description="Number of people on one page.")] = 100,
     after: Annotated[str | None, Query(max_length=2000, description="The `next` of the page before.")] = None,
@@ -38,16 +38,12 @@ async def list_people(
 ) -> Response:
     """List everybody by name, page by page."""
     last = None if after is None else _name_of_cursor(after)
-    return json_response(await run_in_threadpool(_people_page, state.gallery, limit, last, name))
-
-
-def _people_page(gallery: Gallery, limit: int, after: str | None, part: str | None) -> schemas.PeoplePageSchema:
-    with gallery.store.reading() as view:
+    with state.gallery.store.reading() as view:
         # One person more than the page shows tells whether there is another page.
-        people, total = view.some_people(after, limit + 1, part)
+        people, total = view.some_people(last, limit + 1, name)
     following = _cursor_of(people[limit - 1].name) if len(people) > limit else None
     shown = [from_attributes(schemas.PersonSchema, person) for person in people[:limit]]
-    return schemas.PeoplePageSchema(shown, total, following)
+    return json_response(schemas.PeoplePageSchema(shown, total, following))
 
 
 def _cursor_of(name: str) -> str:
@@ -79,22 +75,18 @@ async def create_person(call: Call, state: State) -> Response:
         if request.photos:
             enrolled = await _enroll(call, state, request.name, request)
         else:
-            enrolled = await run_in_threadpool(_add_person, state.gallery, request.name)
+            gallery = state.gallery
+            person = await run_in_threadpool(gallery.add_person, request.name)
+            enrolled = schemas.EnrolledSchema(serializers.person_detail(person, [], gallery.place), [], [], [])
     return _enrolled_response(call, state, enrolled, 201)
-
-
-def _add_person(gallery: Gallery, name: str) -> schemas.EnrolledSchema:
-    return schemas.EnrolledSchema(serializers.person_detail(gallery.add_person(name), [], gallery.place), [], [], [])
 
 
 async def _enroll(
     call: Call, state: ServiceState, who: str | int, request: bodies.NewPerson | bodies.NewPhotos
 ) -> schemas.EnrolledSchema:
-    photos = request.photos
     # If the worker dies, nobody knows which photos it has enrolled, so the job is not repeated.
-    return await state.pool.do(
-        call.is_disconnected, jobs.enroll, who, photos, request.cropped, parts=len(photos), again=False
-    )
+    job = call.is_disconnected, jobs.enroll, who, request.photos, request.cropped
+    return await state.pool.do(*job, parts=len(request.photos), again=False)
 
 
 def _enrolled_response(call: Call, state: ServiceState, enrolled: schemas.EnrolledSchema, status: int) -> Response:
@@ -108,13 +100,11 @@ def _enrolled_response(call: Call, state: ServiceState, enrolled: schemas.Enroll
 
 
 @people_router.get(
-    "/people/{person}",
-    **openapi.describe("unknown_person", "bad_value", of=openapi.DETAIL),
-    summary="Who is it?",
+    "/people/{person}", **openapi.describe("unknown_person", "bad_value", of=openapi.DETAIL), summary="Who is it?"
 )
-async def read_person(person: PersonId, state: State) -> Response:
+def read_person(person: PersonId, state: State) -> Response:
     """Tell who somebody is, and which light the photos lack."""
-    return json_response(await run_in_threadpool(_detail, state.gallery, person))
+    return json_response(_detail(state.gallery, person))
 
 
 def _detail(gallery: Gallery, number: int) -> schemas.PersonDetailSchema:
@@ -141,17 +131,17 @@ async def rename_person(person: PersonId, call: Call, state: State) -> Response:
     **openapi.describe("unknown_person", "bad_value", of=schemas.ForgottenSchema(1, 3, None)),
     summary="Delete somebody for good",
 )
-async def delete_person(person: PersonId, call: Call, state: State) -> Response:
+def delete_person(person: PersonId, call: Call, state: State) -> Response:
     """Delete somebody with all photos and templates; nobody else's answers change."""
-    photos = await run_in_threadpool(state.gallery.forget, person)
+    photos = state.gallery.forget(person)
     state.record(call, "delete", person=person, photos=photos)
-    return await _forgotten_response(state, 1, photos)
+    return _forgotten_response(state.gallery, 1, photos)
 
 
-async def _forgotten_response(state: ServiceState, people: int, photos: int) -> Response:
-    leftover = await run_in_threadpool(state.gallery.leftover)
+def _forgotten_response(gallery: Gallery, people: int, photos: int) -> Response:
+    leftover = gallery.leftover()
     # Callers are not told where the gallery lies.
-    leftover = leftover and leftover.replace(state.gallery.place, "the gallery")
+    leftover = leftover and leftover.replace(gallery.place, "the gallery")
     return json_response(schemas.ForgottenSchema(people, photos, leftover))
 
 
@@ -160,11 +150,10 @@ async def _forgotten_response(state: ServiceState, people: int, photos: int) -> 
     **openapi.describe("unknown_person", "bad_value", of=schemas.PhotosSchema([openapi.PHOTO])),
     summary="Which photos?",
 )
-async def list_photos(person: PersonId, state: State) -> Response:
+def list_photos(person: PersonId, state: State) -> Response:
     """List the photos of somebody, and the light on each."""
     gallery = state.gallery
-    photos = await run_in_threadpool(gallery.store.photos, person)
-    return json_response(schemas.PhotosSchema(serializers.photos(photos, gallery.place)))
+    return json_response(schemas.PhotosSchema(serializers.photos(gallery.store.photos(person), gallery.place)))
 
 
 @photo_router.post(
@@ -190,12 +179,11 @@ async def add_photos(person: PersonId, call: Call, state: State) -> Response:
     **openapi.describe("unknown_person", "unknown_photo", "bad_value", of=schemas.ForgottenSchema(0, 1, None)),
     summary="Delete a photo for good",
 )
-async def delete_photo(person: PersonId, photo: PhotoId, call: Call, state: State) -> Response:
+def delete_photo(person: PersonId, photo: PhotoId, call: Call, state: State) -> Response:
     """Delete a photo with its template; with the last one the person goes too."""
-    removed = await run_in_threadpool(state.gallery.remove_photos, person, [photo])
-    people = len(removed.people)
-    state.record(call, "delete", person=person, photo=photo, people=people)
-    return await _forgotten_response(state, people, removed.photos)
+    removed = state.gallery.remove_photos(person, [photo])
+    state.record(call, "delete", person=person, photo=photo, people=len(removed.people))
+    return _forgotten_response(state.gallery, len(removed.people), removed.photos)
 
 
 @photo_router.get(
@@ -203,17 +191,13 @@ async def delete_photo(person: PersonId, photo: PhotoId, call: Call, state: Stat
     **openapi.describe("unknown_person", "unknown_photo", "face_not_kept", "bad_value", media="image/png"),
     summary="The face on a photo",
 )
-async def thumbnail(person: PersonId, photo: PhotoId, state: State) -> Response:
+def thumbnail(person: PersonId, photo: PhotoId, state: State) -> Response:
     """Show the face of a photo, where faces are kept."""
-    return Response(await run_in_threadpool(_face, state.gallery, person, photo), media_type="image/png")
-
-
-def _face(gallery: Gallery, number: int, photo: int) -> bytes:
-    with gallery.store.reading() as view:
-        person = view.person(number)
-        if photo not in {own.id for own in view.photos(person.id)}:
-            raise UnknownPhoto(photo, person.name)
+    with state.gallery.store.reading() as view:
+        owner = view.person(person)
+        if photo not in {own.id for own in view.photos(owner.id)}:
+            raise UnknownPhoto(photo, owner.name)
         face = view.face(photo)
     if face is None:
         raise ServiceProblem("face_not_kept", "The gallery must keep faces; got one that did not keep this face.")
-    return face
+    return Response(face, media_type="image/png")

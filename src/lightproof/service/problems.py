@@ -70,11 +70,13 @@ _CODES: Final[tuple[tuple[type[LightproofError], str], ...]] = (
     (errors.CannotWrite, "gallery_unavailable"),
 )
 
+INTERNAL: Final = "The service could not answer this request; see the log."
+
 # These errors name the place of the gallery, which is no business of callers.
 _DETAILS: Final = {
     "busy": "The gallery must be free for changes; got another writer.",
     "gallery_unavailable": "The gallery must be readable and writable; see the log.",
-    "internal": "The service could not answer this request; see the log.",
+    "internal": INTERNAL,
 }
 
 
@@ -99,24 +101,12 @@ class ProblemSchema(Schema):
 class ServiceProblem(Exception):
     """A problem that is the answer to a request.
 
-    Parameters
-    ----------
-    code : str
-        One of ``KINDS``.
-    detail : str
-        What is wrong, what is legal and what came, in one sentence.
-    rejected : sequence of RejectedSchema
-        Of several photos, why each was rejected.
-    headers : mapping
-        For the answer.
+    ``code`` is one of ``KINDS``, ``detail`` one sentence: what is wrong, what is legal and what came. ``rejected`` says
+    of several photos why each was rejected.
     """
 
     def __init__(
-        self,
-        code: str,
-        detail: str,
-        rejected: Sequence[RejectedSchema] = (),
-        headers: Mapping[str, str] | None = None,
+        self, code: str, detail: str, rejected: Sequence[RejectedSchema] = (), headers: Mapping[str, str] | None = None
     ) -> None:
         super().__init__(detail)
         self.code, self.detail = code, detail
@@ -142,11 +132,6 @@ class ServiceProblem(Exception):
             request=request,
             rejected=self.rejected,
         )
-
-
-def internal() -> ServiceProblem:
-    """Make the problem of a bug."""
-    return ServiceProblem("internal", _DETAILS["internal"])
 
 
 def busy(got: str, seconds: int = 1) -> ServiceProblem:

@@ -33,9 +33,7 @@ async def identify(call: Call, state: State) -> Response:
 
 
 @router.post(
-    "/verify",
-    **_question(bodies.Verify, "unknown_person", of=openapi.VERIFICATION),
-    summary="Is it the same person?",
+    "/verify", **_question(bodies.Verify, "unknown_person", of=openapi.VERIFICATION), summary="Is it the same person?"
 )
 async def verify(call: Call, state: State) -> Response:
     """Tell whether two photos show the same person, whoever is enrolled, or whether a photo shows somebody enrolled."""

@@ -29,17 +29,7 @@ MEANING: Final = (
 
 
 def from_attributes(kind: type[T], source: object, **given: Any) -> T:
-    """Make an answer of a record of the library, field by field.
-
-    Parameters
-    ----------
-    kind : type
-        Subclass of :class:`Schema`.
-    source : object
-        Has the fields as attributes.
-    **given
-        Fields that the record lacks, or has in another form.
-    """
+    """Make an answer of a record of the library, field by field; ``given`` fields are taken as they are."""
     rest = {name: hint for name, hint in schemas.field_types(kind).items() if name not in given}
     return kind(**given, **{name: _converted(hint, getattr(source, name)) for name, hint in rest.items()})
 

@@ -149,16 +149,7 @@ class GuardedProtocol(HttpToolsProtocol):
 
 @dataclass(frozen=True)
 class Endpoint:
-    """Where a service is reached.
-
-    Attributes
-    ----------
-    host : str
-    port : int
-        0 is any free port.
-    certificate, key : Path, optional
-        Of TLS, as PEM files.
-    """
+    """Where a service is reached: port 0 is any free one, certificate and key are PEM files."""
 
     host: str = "127.0.0.1"
     port: int = 8000
@@ -180,12 +171,7 @@ class _AnnouncingServer(uvicorn.Server):
 def serve(settings: Settings, endpoint: Endpoint, announce: Callable[[str], None]) -> None:
     """Serve until SIGTERM or Ctrl-C; running requests are answered first.
 
-    Parameters
-    ----------
-    settings : Settings
-    endpoint : Endpoint
-    announce : callable
-        Called with the address when the service is ready.
+    ``announce`` is called with the address when the service is ready.
     """
     check_host(endpoint.host, settings.token)
     listener = _listen(endpoint)

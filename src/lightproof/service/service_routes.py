@@ -21,7 +21,7 @@ from starlette.responses import Response, StreamingResponse
 from lightproof.service import bodies, jobs, openapi, schemas, serializers
 from lightproof.service.problems import ServiceProblem
 from lightproof.service.serializers import from_attributes, json_response
-from lightproof.service.state import ServiceState, State
+from lightproof.service.state import State
 
 gallery_router = APIRouter(tags=["gallery"])
 exchange_router = APIRouter(tags=["exchange"])
@@ -41,14 +41,11 @@ _LIMITS = schemas.LimitsSchema(25165824, 25000000, 50, 67108864, 1073741824)
 
 
 @gallery_router.get(
-    "/health",
-    **openapi.describe(of=schemas.HealthSchema("ok")),
-    openapi_extra={"security": []},
-    summary="Is it well?",
+    "/health", **openapi.describe(of=schemas.HealthSchema("ok")), openapi_extra={"security": []}, summary="Is it well?"
 )
-async def health(state: State) -> Response:
+def health(state: State) -> Response:
     """Answer "ok" as long as the gallery can be read; needs no token."""
-    await run_in_threadpool(state.follow)
+    state.follow()
     return json_response(schemas.HealthSchema("ok"))
 
 
@@ -57,30 +54,22 @@ async def health(state: State) -> Response:
     **openapi.describe(of=schemas.VersionSchema("0.1.0", "robust", False, True, "none", 40, 80, _LIMITS)),
     summary="What runs here?",
 )
-async def version(state: State) -> Response:
+def version(state: State) -> Response:
     """Tell what runs here, on which gallery, and what is accepted at most."""
-    return json_response(await run_in_threadpool(_version, state))
-
-
-def _version(state: ServiceState) -> schemas.VersionSchema:
     state.follow()
-    counts = state.gallery.store.counts()
-    return schemas.VersionSchema(
-        version=metadata.version("lightproof"),
-        preset=state.gallery.preset,
-        keeps_photos=state.gallery.keeps_photos,
-        finds_faces=state.finds_faces,
-        liveness="none",
-        people=counts.people,
-        photos=counts.photos,
-        limits=from_attributes(schemas.LimitsSchema, state.limits),
+    gallery, limits = state.gallery, from_attributes(schemas.LimitsSchema, state.limits)
+    shown = {"preset": gallery.preset, "keeps_photos": gallery.keeps_photos, "finds_faces": state.finds_faces}
+    number = metadata.version("lightproof")
+    counts = gallery.store.counts()
+    return json_response(
+        from_attributes(schemas.VersionSchema, counts, version=number, liveness="none", limits=limits, **shown)
     )
 
 
 @gallery_router.get("/calibration", **openapi.describe(of=openapi.CALIBRATION), summary="Where is the threshold?")
-async def calibration(state: State) -> Response:
+def calibration(state: State) -> Response:
     """Tell the threshold, and how many strangers get past it."""
-    return json_response(serializers.calibration(await run_in_threadpool(state.gallery.calibration)))
+    return json_response(serializers.calibration(state.gallery.calibration()))
 
 
 @gallery_router.post(
@@ -187,15 +176,11 @@ async def page_file(name: str, call: Call) -> Response:
 
 
 @page_router.get("/metrics")
-async def metrics(state: State) -> Response:
+def metrics(state: State) -> Response:
     """Send the counts for Prometheus."""
-    return Response(await run_in_threadpool(_metrics_text, state), media_type=CONTENT_TYPE_LATEST)
-
-
-def _metrics_text(state: ServiceState) -> bytes:
     counts, figures = state.gallery.store.counts(), state.metrics
     figures.people.set(counts.people)
     figures.enrolled.set(counts.photos)
     figures.waiting.set(state.pool.waiting + state.gallery_pool.waiting)
     figures.held.set(state.memory.held)
-    return figures.to_text()
+    return Response(figures.to_text(), media_type=CONTENT_TYPE_LATEST)

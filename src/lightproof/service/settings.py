@@ -23,44 +23,20 @@ MAX_SHARES_OF_ADDRESS: Final = 2
 
 @dataclass(frozen=True)
 class Limits:
-    """What a service accepts at most, in one request and at one time.
-
-    Attributes
-    ----------
-    photo_bytes, photo_pixels : int
-        Of one photo.
-    photos : int
-        In one request.
-    body_bytes, import_bytes : int
-        Length of a request, and of one that brings a gallery.
-    held_bytes : int
-        Of all requests that are being received or worked on.
-    waiting : int
-        Requests that wait for their turn; further ones are refused as busy.
-    rate : float
-        Requests a second from one address in the long run; 0 is no limit. A burst may have five times as many.
-    guesses : int
-        Wrong tokens a minute from one address.
-    idle_seconds : float
-        How long a sender may pause.
-    slow_bytes : int
-        Minimum number of bytes that a sender must send in that time.
-    job_seconds : float
-        How long the work on one photo may take.
-    """
+    """What a service accepts at most, in one request and at one time."""
 
     photo_bytes: int = 24 * MIB
     photo_pixels: int = 25_000_000
-    photos: int = 50
+    photos: int = 50  # in one request
     body_bytes: int = 64 * MIB
-    import_bytes: int = 1024 * MIB
-    held_bytes: int = 256 * MIB
-    waiting: int = 64
-    rate: float = 100.0
-    guesses: int = 10
-    idle_seconds: float = 10.0
-    slow_bytes: int = 16 * 1024
-    job_seconds: float = 60.0
+    import_bytes: int = 1024 * MIB  # length of a request that brings a gallery
+    held_bytes: int = 256 * MIB  # of all requests that are being received or worked on
+    waiting: int = 64  # requests that wait for their turn; further ones are refused as busy
+    rate: float = 100.0  # requests a second from one address in the long run; 0 is no limit
+    guesses: int = 10  # wrong tokens a minute from one address
+    idle_seconds: float = 10.0  # how long a sender may pause
+    slow_bytes: int = 16 * 1024  # minimum number of bytes that a sender must send in that time
+    job_seconds: float = 60.0  # how long the work on one photo may take
 
     def __post_init__(self) -> None:
         # Else the largest legal request would never find room.
@@ -71,31 +47,14 @@ class Limits:
 
 @dataclass(frozen=True)
 class Settings:
-    """What a service is started with.
+    """What a service is started with."""
 
-    Attributes
-    ----------
-    gallery : str
-        A file or a database, which exists.
-    token : str or None
-        What callers must know.
-    names : tuple of str
-        Host names of the service, besides its addresses.
-    workers : int
-        Processes that compare faces.
-    audit : str or None
-        File of the audit lines; stderr if None.
-    wait : float
-        Seconds to wait for other writers.
-    limits : Limits
-    """
-
-    gallery: str
-    token: str | None = None
-    names: tuple[str, ...] = ()
-    workers: int = 1
-    audit: str | None = None
-    wait: float = 30.0
+    gallery: str  # a file or a database, which exists
+    token: str | None = None  # what callers must know
+    names: tuple[str, ...] = ()  # host names of the service, besides its addresses
+    workers: int = 1  # processes that compare faces
+    audit: str | None = None  # file of the audit lines; stderr if None
+    wait: float = 30.0  # seconds to wait for other writers
     limits: Limits = Limits()
 
     def __post_init__(self) -> None:

@@ -68,10 +68,7 @@ class Metrics:
 class AuditLog:
     """One line for each enroll, identify, delete and so on: what, when and about whom, by number; no picture or name.
 
-    Parameters
-    ----------
-    file : str or None
-        Lines are added to it, each written whole, also when several services write to it; stderr if None.
+    Lines are added to the file, each written whole, also when several services write to it; to stderr if it is None.
     """
 
     def __init__(self, file: str | None) -> None:
@@ -104,12 +101,7 @@ class AuditLog:
 
 
 class ServiceState:
-    """State of one service.
-
-    Parameters
-    ----------
-    settings : Settings
-    """
+    """State of one service."""
 
     def __init__(self, settings: Settings) -> None:
         self.settings, self.limits = settings, settings.limits

@@ -21,12 +21,7 @@ MAX_TRIES: Final = 2
 
 
 class Worker:
-    """One process with the gallery open. A new one replaces it when it dies, or does not finish a job.
-
-    Parameters
-    ----------
-    settings : Settings
-    """
+    """One process with the gallery open. A new one replaces it when it dies, or does not finish a job."""
 
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
@@ -36,13 +31,7 @@ class Worker:
         return ProcessPoolExecutor(1, _context(), jobs.start_worker, (self._settings,))
 
     async def do(self, job: Callable[..., T], arguments: Sequence[Any], seconds: float | None = None) -> T:
-        """Do a job.
-
-        Raises
-        ------
-        BrokenProcessPool, TimeoutError
-            If the process died over it, or was killed because it took too long.
-        """
+        """Do a job; raise BrokenProcessPool if the process died over it, TimeoutError if it took too long."""
         try:
             async with asyncio.timeout(seconds):
                 return await asyncio.wrap_future(self._executor.submit(job, *arguments))
@@ -60,15 +49,7 @@ class Worker:
 
 
 class WorkerPool:
-    """Several workers, and the queue of requests that wait for one.
-
-    Parameters
-    ----------
-    settings : Settings
-    workers : int
-    seconds : float
-        How long a job may take.
-    """
+    """Several workers, and the queue of requests that wait for one; a job may take so many seconds."""
 
     def __init__(self, settings: Settings, workers: int, seconds: float) -> None:
         self._max_waiting, self._seconds = settings.limits.waiting + workers, seconds
@@ -76,12 +57,7 @@ class WorkerPool:
         self._free: asyncio.Queue[Worker] = asyncio.Queue()
         for worker in self._workers:
             self._free.put_nowait(worker)
-        self._waiting = 0
-
-    @property
-    def waiting(self) -> int:
-        """Number of requests that wait for a worker, or have one."""
-        return self._waiting
+        self.waiting = 0  # requests that wait for a worker, or have one
 
     async def warm_up(self) -> bool:
         """Start every process; return whether they find faces, or accept only cropped ones."""
@@ -91,23 +67,14 @@ class WorkerPool:
         self, gone: Callable[[], Awaitable[bool]], job: Callable[..., T], *arguments: Any, parts: int = 1,
         again: bool = True,
     ) -> T:  # fmt: skip
-        """Let a worker do a job; first come, first served.
+        """Let a worker do a job of :mod:`lightproof.service.jobs`; first come, first served.
 
-        Parameters
-        ----------
-        gone : callable
-            Returns whether the caller has hung up: then nobody works for it.
-        job : callable
-            One of :mod:`lightproof.service.jobs`.
-        *arguments
-        parts : int
-            How many times as long it may take.
-        again : bool
-            Whether the job may be repeated if the worker dies.
+        Nobody works for a caller who is ``gone`` when a worker is free. The job may take ``parts`` times as long as
+        others, and is repeated if the worker dies over it, unless ``again`` is false.
         """
-        if self._waiting >= self._max_waiting:
-            raise busy(f"{self._waiting} waiting requests")
-        self._waiting += 1
+        if self.waiting >= self._max_waiting:
+            raise busy(f"{self.waiting} waiting requests")
+        self.waiting += 1
         try:
             worker = await self._free.get()
             try:
@@ -117,7 +84,7 @@ class WorkerPool:
             finally:
                 self._free.put_nowait(worker)
         finally:
-            self._waiting -= 1
+            self.waiting -= 1
 
     async def _try(
         self, worker: Worker, job: Callable[..., T], arguments: Sequence[Any], seconds: float, tries: int
