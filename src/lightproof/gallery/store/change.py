@@ -2,23 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import Any, Final, TypeVar
+from typing import Any, Final
 
-from sqlalchemy import (
-    ColumnElement,
-    Connection,
-    CursorResult,
-    Executable,
-    Table,
-    delete,
-    exists,
-    func,
-    insert,
-    select,
-    update,
-)
+from sqlalchemy import ColumnElement, Connection, CursorResult, Delete, Executable, Table, Update, exists, func, select
 from sqlalchemy.sql.compiler import SQLCompiler
 
 from lightproof.core.labels import sampling_key
@@ -37,7 +25,7 @@ from lightproof.gallery.store.records import (
     storable,
 )
 from lightproof.gallery.store.schema import OWN_FACTS, codes, facts, gone, now, people, photos, refused
-from lightproof.gallery.store.view import VALUES_PER_STATEMENT, Kinds, View
+from lightproof.gallery.store.view import MAYBE_BYTES, MAYBE_STR, Kinds, View
 
 MAX_TRACED_PHOTOS: Final = 50
 """When a change deletes more photos, it does not list their traces."""
@@ -46,10 +34,6 @@ HEAD_BYTES: Final = 8192
 """At most so many bytes of a large value lie among the rows."""
 
 _TRACE_STEP, _TRACE_BYTES = 512, 16
-
-_MAYBE_STR, _MAYBE_BYTES = (str, type(None)), (bytes, type(None))
-
-T = TypeVar("T")
 
 
 def traces_of(*values: str | bytes | None) -> list[bytes]:
@@ -69,18 +53,8 @@ class Change(View):
     Made by :meth:`Store.writing`, which commits it at the end of its block. When photos of a person change, the joint
     template of that person is dropped; :meth:`set_spans` gives the new one.
 
-    Parameters
-    ----------
-    connection : Connection
-        In a transaction beside which no other writer runs.
-    errors : PlaceErrors
-
-    Attributes
-    ----------
-    erased : bool
-        Whether the change deleted anything that must be overwritten.
-    traces : list of bytes, or None
-        What the deleted rows may have left; None if that is too much to list.
+    ``erased`` says whether the change deleted anything that must be overwritten; ``traces`` lists what the deleted rows
+    may have left, or is None if that is too much to list.
     """
 
     # On PostgreSQL a writer waits here for others.
@@ -103,10 +77,7 @@ class Change(View):
     def finish(self) -> str | None:
         """Count the change; called once, before the commit.
 
-        Returns
-        -------
-        str, or None
-            The mark that the gallery has until what this change, or one before it, deleted is overwritten.
+        Returns the mark that the gallery has until what this change, or one before it, deleted is overwritten.
         """
         with self._whole():
             if self._changed:
@@ -122,14 +93,14 @@ class Change(View):
 
     def swept(self, mark: str) -> None:
         """Remove the mark of a change whose deleted rows are overwritten; the mark of a later change stays."""
-        self._run(delete(facts).where(facts.c.key == "unswept", facts.c.value == mark))
+        self._run(facts.delete().where(facts.c.key == "unswept", facts.c.value == mark))
 
     def add_person(self, name: str) -> None:
         """Enroll a person without photos; :class:`~lightproof.errors.NameTaken` if the name is taken."""
         name = check_name(name)
         if self.ids_of([name]):
             raise NameTaken(name)
-        self._do(insert(people), self._new_person(name, now()))
+        self._do(people.insert(), self._new_person(name, now()))
 
     def add_photos(self, name: str, new: Iterable[NewPhoto]) -> Added:
         """Add photos of one person; see :meth:`add_all`."""
@@ -162,9 +133,10 @@ class Change(View):
             if owners.get(row["hash"]) != person.name:
                 raise BadParameter("replace_templates", "made", f"photos of {person.name!r}", row["hash"])
             values = {key: row[key] for key in ("parameters", "template", "light")}
-            self._do(update(photos).where(photos.c.hash == row["hash"]).values(values))
-        self._each([row["hash"] for row in rows], self._without_codes)
-        self._insert_codes({row["hash"]: row["code"] for row in rows}, {row["hash"]: person.id for row in rows})
+            self._do(photos.update().where(photos.c.hash == row["hash"]).values(values))
+        numbers = [row[0] for row in self._among(select(photos.c.id), photos.c.hash, owners, (int,))]
+        self._each(codes.delete(), codes.c.photo, numbers)
+        self._insert_codes({row["hash"]: row["code"] for row in rows}, dict.fromkeys(owners, person.id))
         if rows:
             self._touch([person.id])
         return len(rows)
@@ -185,7 +157,7 @@ class Change(View):
         for name, span in wanted.items():
             check_kind("set_spans", "span", span, bytes | None)
             person = ids[name] if name in ids else self.person(name).id
-            self._do(update(people).where(people.c.id == person).values(span=span, revision=self._next))
+            self._do(people.update().where(people.c.id == person).values(span=span, revision=self._next))
 
     def rename(self, old: str, new: str) -> None:
         """Rename a person; :class:`~lightproof.errors.NameTaken` if the new name is taken."""
@@ -195,8 +167,8 @@ class Change(View):
         if self.ids_of([new]):
             raise NameTaken(new)
         values = {"name": new, "lot": sampling_key(new), "revision": self._next}
-        self._do(update(people).where(people.c.id == person.id).values(values))
-        self._do(update(refused).where(refused.c.person == person.name).values(person=new))
+        self._do(people.update().where(people.c.id == person.id).values(values))
+        self._do(refused.update().where(refused.c.person == person.name).values(person=new))
         self._erase(person.name)
 
     def forget(self, name: str) -> Forgotten:
@@ -206,7 +178,7 @@ class Change(View):
         for number in self.ids_of([name]).values():
             self._erase_photos(photos.c.person, [number], kept.photos)
             self._erase_people([number])
-            self._do(delete(photos).where(photos.c.person == number))
+            self._do(photos.delete().where(photos.c.person == number))
             self._delete_people([number])
         self._drop_refusals(refused.c.person, [name])
         return kept
@@ -220,7 +192,7 @@ class Change(View):
         ids = self.ids_of(owners.values())
         # The joint templates are made of the deleted photos.
         self._erase_people(ids.values())
-        self._each(list(owners), lambda some: delete(photos).where(self._one_of(photos.c.hash, some)))
+        self._each(photos.delete(), photos.c.hash, owners)
         left = exists(select(photos.c.id).where(photos.c.person == people.c.id))
         query = select(people.c.id, people.c.name).where(~left)
         empty = dict(self._among(query, people.c.id, ids.values(), (int, str)))
@@ -232,19 +204,19 @@ class Change(View):
     def set_sources(self, sources: Mapping[str, str]) -> None:
         """Store the new file names of photos, by hash."""
         query = select(photos.c.hash, photos.c.source)
-        before = dict(self._among(query, photos.c.hash, sources, (str, _MAYBE_STR)))
+        before = dict(self._among(query, photos.c.hash, sources, (str, MAYBE_STR)))
         for number, old in before.items():
             new = storable(sources[number])
             if new != old:
-                self._do(update(photos).where(photos.c.hash == number).values(source=new))
+                self._do(photos.update().where(photos.c.hash == number).values(source=new))
                 self._erase(old)
 
     def remember_refusals(self, refusals: Iterable[Refusal]) -> int:
         """Store refusals, in place of earlier ones of the same photos; return how many."""
         rows = {row["hash"]: row for row in map(refusal_row, refusals)}
-        self._each(list(rows), lambda some: delete(refused).where(self._one_of(refused.c.hash, some)))
+        self._each(refused.delete(), refused.c.hash, rows)
         if rows:
-            self._do(insert(refused), list(rows.values()))
+            self._do(refused.insert(), list(rows.values()))
         return len(rows)
 
     def forget_refusals(self, hashes: Iterable[str]) -> int:
@@ -264,10 +236,10 @@ class Change(View):
     def _put(self, key: str, value: str | None) -> None:
         key = storable(key)
         if value is None:
-            self._run(delete(facts).where(facts.c.key == key))
+            self._run(facts.delete().where(facts.c.key == key))
         # The row of the revision must stay the same row: on PostgreSQL other writers wait for it.
-        elif not self._run(update(facts).where(facts.c.key == key).values(value=storable(value))):
-            self._run(insert(facts), {"key": key, "value": storable(value)})
+        elif not self._run(facts.update().where(facts.c.key == key).values(value=storable(value))):
+            self._run(facts.insert(), {"key": key, "value": storable(value)})
 
     def _insert_photos(self, rows: dict[str, dict[str, Any]]) -> None:
         """Add checked photos, whose person is given by name; enroll unknown people."""
@@ -276,43 +248,38 @@ class Change(View):
         day = now()
         names = dict.fromkeys(row["person"] for row in rows.values())
         ids = self.ids_of(names)
-        self._touch(list(ids.values()))
+        self._touch(ids.values())
         if missing := [name for name in names if name not in ids]:
             self._insert(people, [self._new_person(name, day) for name in missing])
             ids |= self.ids_of(missing)
         new_codes = {key: row.pop("code") for key, row in rows.items()}
         self._insert(photos, [{**row, "person": ids[row["person"]], "added": day} for row in rows.values()])
         self._insert_codes(new_codes, {key: ids[row["person"]] for key, row in rows.items()})
-        self._each(list(rows), lambda some: delete(refused).where(self._one_of(refused.c.hash, some)))
+        self._each(refused.delete(), refused.c.hash, rows)
 
     def _insert_codes(self, new: Mapping[str, bytes | None], persons: Mapping[str, int]) -> None:
         """Add the codes of photos, by hash, that have one."""
-        numbers = self._among(select(photos.c.hash, photos.c.id), photos.c.hash, list(new), (str, int))
+        numbers = self._among(select(photos.c.hash, photos.c.id), photos.c.hash, new, (str, int))
         rows = [{"photo": number, "person": persons[key], "code": new[key]} for key, number in numbers]
         self._insert(codes, [row for row in rows if row["code"] is not None])
 
     def _new_person(self, name: str, day: str) -> dict[str, Any]:
         return {"name": name, "revision": self._next, "added": day, "lot": sampling_key(name)}
 
-    def _touch(self, persons: list[int]) -> None:
+    def _touch(self, persons: Iterable[int]) -> None:
         """Mark people as changed by this revision, and drop their joint templates."""
-        values = {"revision": self._next, "span": None}
-        self._each(persons, lambda some: update(people).where(self._one_of(people.c.id, some)).values(values))
+        self._each(people.update().values(revision=self._next, span=None), people.c.id, persons)
 
     def _delete_people(self, numbers: Sequence[int]) -> None:
         """Delete people without photos, and note their ids for readers that follow the gallery."""
-        if self._each(numbers, lambda some: delete(people).where(self._one_of(people.c.id, some))):
-            self._do(insert(gone), [{"person": number, "revision": self._next} for number in numbers])
+        if self._each(people.delete(), people.c.id, numbers):
+            self._do(gone.insert(), [{"person": number, "revision": self._next} for number in numbers])
 
     def _drop_refusals(self, column: ColumnElement[Any], values: Sequence[str]) -> int:
         query = select(refused.c.hash, refused.c.person, refused.c.source, refused.c.reason)
-        for row in self._among(query, column, values, (str, _MAYBE_STR, str, str)):
+        for row in self._among(query, column, values, (str, MAYBE_STR, str, str)):
             self._erase(*row)
-        return self._each(values, lambda some: delete(refused).where(self._one_of(column, some)))
-
-    def _without_codes(self, hashes: Sequence[str]) -> Executable:
-        numbers = select(photos.c.id).where(self._one_of(photos.c.hash, hashes))
-        return delete(codes).where(codes.c.photo.in_(numbers))
+        return self._each(refused.delete(), column, values)
 
     def _erase(self, *values: str | bytes | None) -> None:
         """Note that values are deleted and must be overwritten."""
@@ -327,26 +294,25 @@ class Change(View):
         if self.traces is not None:
             kept = (photos.c.hash, photos.c.source, func.substr(photos.c.template, 1, HEAD_BYTES), codes.c.code)
             query = select(*kept).outerjoin_from(photos, codes, codes.c.photo == photos.c.id)
-            for row in self._among(query, column, values, (str, _MAYBE_STR, bytes, _MAYBE_BYTES)):
+            for row in self._among(query, column, values, (str, MAYBE_STR, bytes, MAYBE_BYTES)):
                 self._erase(*row)
 
     def _erase_people(self, ids: Iterable[int]) -> None:
         if self.traces is not None:
             query = select(people.c.name, func.substr(people.c.span, 1, HEAD_BYTES))
-            for row in self._among(query, people.c.id, ids, (str, _MAYBE_BYTES)):
+            for row in self._among(query, people.c.id, ids, (str, MAYBE_BYTES)):
                 self._erase(*row)
 
-    def _each(self, values: Sequence[T], make: Callable[[Sequence[T]], Executable]) -> int:
-        """Run a statement over many values, some values at a time; return the number of changed rows."""
-        starts = range(0, len(values), VALUES_PER_STATEMENT)
-        return sum(self._do(make(values[start : start + VALUES_PER_STATEMENT])) for start in starts)
+    def _each(self, statement: Update | Delete, column: ColumnElement[Any], values: Iterable[object]) -> int:
+        """Run a statement on the rows whose column is among many values; return the number of changed rows."""
+        return sum(self._do(statement.where(condition)) for condition in self._conditions(column, values))
 
     def _insert(self, table: Table, rows: Sequence[dict[str, Any]]) -> None:
         """Add many rows with the same columns."""
         if not rows:
             return
         # Compiled once and given to the driver: SQLAlchemy would look at every value of every row.
-        statement = insert(table).compile(dialect=self._connection.dialect, column_keys=list(rows[0]))
+        statement = table.insert().compile(dialect=self._connection.dialect, column_keys=list(rows[0]))
         assert isinstance(statement, SQLCompiler)
         order = statement.positiontup
         given = rows if order is None else [tuple(row[name] for name in order) for row in rows]

@@ -9,23 +9,8 @@ from collections.abc import Callable
 from datetime import UTC, datetime
 from typing import Final
 
-from sqlalchemy import (
-    BigInteger,
-    Column,
-    Connection,
-    Dialect,
-    ForeignKey,
-    Identity,
-    Index,
-    Integer,
-    LargeBinary,
-    MetaData,
-    Table,
-    Text,
-    insert,
-    select,
-    update,
-)
+from sqlalchemy import Column, Connection, Dialect, ForeignKey, Identity, Index, MetaData, Table, select
+from sqlalchemy.types import BigInteger, Integer, LargeBinary, Text
 
 from lightproof.core.labels import sampling_key
 
@@ -132,7 +117,7 @@ def _add_codes(connection: Connection) -> None:
     """Migrate from schema 1 to 2: sampling keys, codes, deleted people. Templates of schema 1 are made anew anyway."""
     connection.exec_driver_sql("ALTER TABLE people ADD COLUMN lot BIGINT NOT NULL DEFAULT 0")
     for number, name in connection.execute(select(people.c.id, people.c.name)).all():
-        connection.execute(update(people).where(people.c.id == number).values(lot=sampling_key(name)))
+        connection.execute(people.update().where(people.c.id == number).values(lot=sampling_key(name)))
     for table in (codes, gone):
         table.create(connection)
     for index in people.indexes:
@@ -152,11 +137,11 @@ def make_tables(connection: Connection) -> None:
     """Make an empty gallery in an empty database."""
     tables.create_all(connection, checkfirst=False)
     first = {"kind": KIND, "schema": str(SCHEMA), "made": now(), "revision": "0"}
-    connection.execute(insert(facts), [{"key": key, "value": value} for key, value in first.items()])
+    connection.execute(facts.insert(), [{"key": key, "value": value} for key, value in first.items()])
 
 
 def migrate(connection: Connection, found: int) -> None:
     """Bring an older gallery to the present schema, step by step, in the caller's transaction."""
     for number in range(found + 1, SCHEMA + 1):
         MIGRATIONS[number](connection)
-    connection.execute(update(facts).where(facts.c.key == "schema").values(value=str(SCHEMA)))
+    connection.execute(facts.update().where(facts.c.key == "schema").values(value=str(SCHEMA)))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import sqlite3
 import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
@@ -12,7 +11,6 @@ from itertools import islice
 from typing import Any, Final, TypeAlias
 
 from sqlalchemy import Boolean, ColumnElement, Connection, Executable, Select, exists, func, null, select, type_coerce
-from sqlalchemy.exc import SQLAlchemyError
 
 from lightproof.errors import UnknownPerson
 from lightproof.gallery.store.database import PlaceErrors
@@ -44,12 +42,12 @@ MAX_PEOPLE_FOR_HINTS: Final = 10_000
 
 Kinds: TypeAlias = tuple[type | tuple[type, ...], ...]
 
-_MAYBE_STR = (str, type(None))
-_MAYBE_BYTES = (bytes, type(None))
+MAYBE_STR, MAYBE_BYTES = (str, type(None)), (bytes, type(None))
+
 _PERSON: Kinds = (int, str, int, int, str)
-_PHOTO: Kinds = (int, str, str, str, _MAYBE_STR, _MAYBE_STR, _MAYBE_STR, str, bool)
-_TEMPLATE: Kinds = (int, str, str, bytes, _MAYBE_STR, _MAYBE_STR, _MAYBE_STR, _MAYBE_BYTES, _MAYBE_BYTES)
-_REFUSAL: Kinds = (str, _MAYBE_STR, str, _MAYBE_STR, str, str, str)
+_PHOTO: Kinds = (int, str, str, str, MAYBE_STR, MAYBE_STR, MAYBE_STR, str, bool)
+_TEMPLATE: Kinds = (int, str, str, bytes, MAYBE_STR, MAYBE_STR, MAYBE_STR, MAYBE_BYTES, MAYBE_BYTES)
+_REFUSAL: Kinds = (str, MAYBE_STR, str, MAYBE_STR, str, str, str)
 
 _OF_PERSON = photos.c.person == people.c.id
 _N_PHOTOS = select(func.count()).where(_OF_PERSON).scalar_subquery()
@@ -59,13 +57,7 @@ _PEOPLE = select(people.c.id, people.c.name, _N_PHOTOS, people.c.revision, peopl
 class View:
     """One state of the gallery: all answers agree, whatever others write meanwhile.
 
-    Made by :meth:`Store.reading`, and valid inside its block.
-
-    Parameters
-    ----------
-    connection : Connection
-        In a transaction that sees one state.
-    errors : PlaceErrors
+    Made by :meth:`Store.reading`, and valid inside its block: the connection is in a transaction that sees one state.
     """
 
     _REVISION = select(facts.c.value).where(facts.c.key == "revision")
@@ -98,22 +90,10 @@ class View:
         return self._people(_PEOPLE)
 
     def some_people(self, after: str | None, most: int, part: str | None = None) -> tuple[list[Person], int]:
-        """Return one page of the people, sorted by name.
+        """Return a page of at most ``most`` people, sorted by name, and the number of people on all pages.
 
-        Parameters
-        ----------
-        after : str, optional
-            The last name of the page before; the first page if not given.
-        most : int
-            People of a page.
-        part : str, optional
-            Only people whose name contains this; the case of ASCII letters does not matter.
-
-        Returns
-        -------
-        people : list of Person
-        total : int
-            Number of people on all pages.
+        The page begins after the name ``after``. With ``part`` only people whose name contains it are on the pages;
+        the case of ASCII letters does not matter.
         """
         composed = storable(unicodedata.normalize("NFC", part or ""))
         wanted = [people.c.name.icontains(composed, autoescape=True)] if composed else []
@@ -123,10 +103,7 @@ class View:
         return self._people(_PEOPLE.where(*wanted).limit(most)), total
 
     def person(self, who: str | int) -> Person:
-        """Find one person, by name or by id.
-
-        :class:`~lightproof.errors.UnknownPerson` suggests a similar name.
-        """
+        """Find one person, by name or by id; :class:`~lightproof.errors.UnknownPerson` suggests a similar name."""
         if isinstance(who, int):
             found = self._people(_PEOPLE.where(people.c.id == who)) if who in PERSON_IDS else []
             if not found:
@@ -200,7 +177,7 @@ class View:
         person = (people.c.id, people.c.name, people.c.revision, people.c.added, people.c.span)
         query = select(*person, *kept).join_from(people, photos).order_by(people.c.name, photos.c.hash)
         by_id: dict[int, StoredPerson] = {}
-        kinds: Kinds = (int, str, int, str, _MAYBE_BYTES, str, str, bytes, _MAYBE_STR)
+        kinds: Kinds = (int, str, int, str, MAYBE_BYTES, str, str, bytes, MAYBE_STR)
         for number, name, revision, added, span, key, parameters, template, light in self._among(
             query, people.c.id, ids, kinds
         ):
@@ -209,14 +186,9 @@ class View:
         return [(replace(who, photos=len(own)), own, span) for who, own, span in by_id.values()]
 
     def codes(self, since: int = -1, numbers: range | None = None) -> Iterator[tuple[list[int], list[bytes]]]:
-        """Yield the codes of photos, and the ids of their people, some at a time.
+        """Yield the ids of people who changed after a revision, and the codes of their photos, some at a time.
 
-        Parameters
-        ----------
-        since : int
-            Only people who changed after this revision.
-        numbers : range, optional
-            Only people with these ids.
+        With ``numbers``, only people with these ids.
         """
         query = select(codes.c.person, codes.c.code)
         if numbers is not None:
@@ -248,7 +220,7 @@ class View:
 
     def face(self, photo: int) -> bytes | None:
         """Return the face of a photo, by the id of the photo, if the gallery kept it."""
-        rows = self._rows(select(photos.c.face).where(photos.c.id == photo), (_MAYBE_BYTES,))
+        rows = self._rows(select(photos.c.face).where(photos.c.id == photo), (MAYBE_BYTES,))
         return rows[0][0] if rows else None
 
     def counts(self) -> Counts:
@@ -268,7 +240,7 @@ class View:
         query = query.order_by(table.person, table.hash)
         for group in _groups(wanted):
             ids = [person.id for person in group]
-            spans = dict(self._among(select(people.c.id, people.c.span), people.c.id, ids, (int, _MAYBE_BYTES)))
+            spans = dict(self._among(select(people.c.id, people.c.span), people.c.id, ids, (int, MAYBE_BYTES)))
             by_id: dict[int, list[NewPhoto]] = {person: [] for person in ids}
             for person, *photo in self._among(query, table.person, ids, _TEMPLATE):
                 by_id[person].append(NewPhoto(*photo))
@@ -289,24 +261,24 @@ class View:
         self, query: Select[Any], column: ColumnElement[Any], wanted: Iterable[object], kinds: Kinds
     ) -> Iterator[Any]:
         """Select the rows whose column is among many values, some values at a time."""
+        for condition in self._conditions(column, wanted):
+            yield from self._rows(query.where(condition), kinds)
+
+    def _conditions(self, column: ColumnElement[Any], wanted: Iterable[object]) -> Iterator[ColumnElement[bool]]:
+        """Make the conditions that a column holds one of many values, each about some of them."""
         values = (storable(value) if isinstance(value, str) else value for value in wanted)
         while some := list(islice(values, VALUES_PER_STATEMENT)):
-            yield from self._rows(query.where(self._one_of(column, some)), kinds)
-
-    def _one_of(self, column: ColumnElement[Any], values: Sequence[object]) -> ColumnElement[bool]:
-        """Make the condition that a column holds one of these values."""
-        if self._connection.dialect.name != "sqlite":
-            return column.in_(values)
-        # As one text: to bind hundreds of values one by one takes longer than to look them up.
-        listed = func.json_each(json.dumps(values)).table_valued("value")
-        return column.in_(select(listed.c.value))
+            if self._connection.dialect.name == "sqlite":
+                # As one text: to bind hundreds of values one by one takes longer than to look them up.
+                listed = func.json_each(json.dumps(some)).table_valued("value")
+                yield column.in_(select(listed.c.value))
+            else:
+                yield column.in_(some)
 
     def _rows(self, query: Executable, kinds: Kinds) -> Sequence[Any]:
         """Select rows, and check their types: a damaged file can hold anything."""
-        try:
+        with self._errors.translate(writing=self._WRITES):
             rows = self._connection.execute(query).all()
-        except (SQLAlchemyError, sqlite3.Error) as problem:
-            raise self._errors.sentence(problem, self._WRITES) from None
         for row in rows:
             if not all(map(isinstance, row, kinds)):
                 raise self._errors.damaged()
