@@ -1,4 +1,4 @@
-"""Marks, and the words of answers."""
+"""Matches, and the words of answers."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lightproof import gallery
 from lightproof.gallery.decision import Answer, Candidate, Verification, counted, match_of
 from lightproof.matching.calibration import ImpostorModel
 
@@ -69,8 +68,3 @@ def test_verifications_in_words():
     assert Verification(0.1, 4.0, 1.0, 0.8, False, 0.33, 0.01).sentence == (
         "Not known to be the same person: about 1 in 4 other people would score this well; 1 in 100 is asked for."
     )
-
-
-def test_the_old_name_of_an_extracted_face_still_works_and_warns():
-    with pytest.warns(DeprecationWarning, match=r"Face is now lightproof\.gallery\.ExtractedFace"):
-        assert gallery.Face is gallery.ExtractedFace

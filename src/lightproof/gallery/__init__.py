@@ -4,9 +4,7 @@
 :mod:`lightproof.matching.calibration` tells what a score means.
 """
 
-import warnings
-from typing import Any
-
+from lightproof.core.moved import renamed
 from lightproof.gallery.decision import FAR, Answer, Calibration, Candidate, Match, Verification
 from lightproof.gallery.distributed import identify_files
 from lightproof.gallery.enrollment import ExtractedFace, Photo, extract_face
@@ -32,12 +30,4 @@ __all__ = [
     "make_gallery",
 ]
 
-
-def __getattr__(name: str) -> Any:
-    if name == "Face":
-        message = (
-            "lightproof.gallery.Face is now lightproof.gallery.ExtractedFace; the old name goes with the next release."
-        )
-        warnings.warn(message, DeprecationWarning, stacklevel=2)
-        return ExtractedFace
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+__getattr__ = renamed(__name__, {"Face": "ExtractedFace", "Mark": "Match", "take": "extract_face"})

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Self
 
+from lightproof.core.moved import Renamed
 from lightproof.errors import BadParameter, UnknownPerson
 from lightproof.gallery import codec, decision
 from lightproof.gallery.advice import Advice, advise
@@ -253,3 +254,8 @@ class GalleryReader:
     def keeps_photos(self) -> bool:
         """Whether the faces of new photos are kept."""
         return self.config.keep
+
+    near = Renamed("shortlist")
+    near_all = Renamed("shortlist_for_all")
+    sample = Renamed("reference_people")
+    way = Renamed("config")

@@ -3,6 +3,7 @@
 Nothing here reads a file, chooses a photo or computes a figure.
 """
 
+from lightproof.core.moved import renamed
 from lightproof.plots.canvas import png_of
 from lightproof.plots.charts import (
     Line,
@@ -41,3 +42,5 @@ __all__ = [
     "slices",
     "sweep_map",
 ]
+
+__getattr__ = renamed(__name__, {"Patch": "DrawnPatch"})

@@ -10,6 +10,8 @@ import typing
 from dataclasses import dataclass, field, fields
 from typing import Any, ClassVar, Literal
 
+from lightproof.core.moved import renamed
+
 LightName = Literal["front", "left", "right", "hard left", "hard right", "above", "below"]
 """Lights that a person can be photographed under; left and right are the person's own."""
 
@@ -392,3 +394,7 @@ def field_types(kind: Any) -> dict[str, Any]:
     """Return the type of each field of a dataclass."""
     hints = typing.get_type_hints(kind)
     return {one.name: hints[one.name] for one in fields(kind)}
+
+
+_OLD_NAMES = {name.removesuffix("Schema"): name for name in globals() if name.endswith("Schema")}
+__getattr__ = renamed(__name__, _OLD_NAMES | {"Wire": "Schema"})
