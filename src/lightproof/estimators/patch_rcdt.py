@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any, Self
 
 from sklearn.base import BaseEstimator, TransformerMixin
@@ -13,6 +14,7 @@ from lightproof.method.rcdt import PatchRCDTExtractor, check_for, shape_for
 from lightproof.types import Floats
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class PatchRCDT(ImageEstimator, TransformerMixin, BaseEstimator, PatchRCDTExtractor):
     """Sorted projections of the gradients of each patch.
 
@@ -56,30 +58,16 @@ class PatchRCDT(ImageEstimator, TransformerMixin, BaseEstimator, PatchRCDTExtrac
     (4, 24192)
     """
 
-    def __init__(
-        self,
-        *,
-        size: Any = (64, 64),
-        smoothing: str = "float",
-        light: str = "none",
-        gradient: str = "sobel",
-        cell: int = 4,
-        overlap: int = 1,
-        n_angles: int = 4,
-        angle_scheme: str = "authors",
-        detail: Any = "all",
-        dtype: str = "float32",
-    ) -> None:
-        self.size = size
-        self.smoothing = smoothing
-        self.light = light
-        self.gradient = gradient
-        self.cell = cell
-        self.overlap = overlap
-        self.n_angles = n_angles
-        self.angle_scheme = angle_scheme
-        self.detail = detail
-        self.dtype = dtype
+    size: Any = (64, 64)
+    smoothing: str = "float"
+    light: str = "none"
+    gradient: str = "sobel"
+    cell: int = 4
+    overlap: int = 1
+    n_angles: int = 4
+    angle_scheme: str = "authors"
+    detail: Any = "all"
+    dtype: str = "float32"
 
     def fit(self, X: Images, y: Any = None) -> Self:
         """Lay the grid of patches over the images, (n, h, w) or a list of (h, w); nothing is learned from them."""

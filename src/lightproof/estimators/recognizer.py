@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterator, Sequence
-from dataclasses import replace
+from dataclasses import KW_ONLY, dataclass, replace
 from pathlib import Path
 from typing import Any, Self, TypeAlias
 
@@ -34,6 +34,7 @@ Pictures: TypeAlias = Images | Sequence[File]
 """Faces as arrays, or photographs as files."""
 
 
+@dataclass(eq=False, repr=False)
 class FaceRecognizer(ImageEstimator, ClassifierMixin, BaseEstimator):
     r"""Nearest-subspace face recognition on local sliced-Wasserstein features.
 
@@ -95,52 +96,28 @@ class FaceRecognizer(ImageEstimator, ClassifierMixin, BaseEstimator):
     ['person-00', 'person-01', 'person-02']
     """
 
-    def __init__(
-        self,
-        preset: str = "robust",
-        *,
-        size: Any = None,
-        smoothing: str | None = None,
-        light: str | None = None,
-        gradient: str | None = None,
-        cell: int | None = None,
-        overlap: int | None = None,
-        n_angles: int | None = None,
-        angle_scheme: str | None = None,
-        detail: Any = None,
-        span: str | None = None,
-        components: Any = None,
-        copies: str | None = None,
-        deformations: str | None = None,
-        aggregate: str | None = None,
-        weights: str | None = None,
-        search: str | None = None,
-        storage: str | None = None,
-        dtype: str | None = None,
-        cropped: bool = False,
-        random_state: int = 0,
-    ) -> None:
-        self.preset = preset
-        self.size = size
-        self.smoothing = smoothing
-        self.light = light
-        self.gradient = gradient
-        self.cell = cell
-        self.overlap = overlap
-        self.n_angles = n_angles
-        self.angle_scheme = angle_scheme
-        self.detail = detail
-        self.span = span
-        self.components = components
-        self.copies = copies
-        self.deformations = deformations
-        self.aggregate = aggregate
-        self.weights = weights
-        self.search = search
-        self.storage = storage
-        self.dtype = dtype
-        self.cropped = cropped
-        self.random_state = random_state
+    preset: str = "robust"
+    _: KW_ONLY
+    size: Any = None
+    smoothing: str | None = None
+    light: str | None = None
+    gradient: str | None = None
+    cell: int | None = None
+    overlap: int | None = None
+    n_angles: int | None = None
+    angle_scheme: str | None = None
+    detail: Any = None
+    span: str | None = None
+    components: Any = None
+    copies: str | None = None
+    deformations: str | None = None
+    aggregate: str | None = None
+    weights: str | None = None
+    search: str | None = None
+    storage: str | None = None
+    dtype: str | None = None
+    cropped: bool = False
+    random_state: int = 0
 
     def settings(self) -> dict[str, Any]:
         """Return every setting: the preset's value, or the override."""

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from importlib import import_module
 from time import monotonic
 from typing import Any, Final, NamedTuple, Self
@@ -42,6 +43,7 @@ SLOPE: Final = (0.1, 3.0)
 """The paper's ranges of alpha, beta and both parts of b, for grey values 0..255."""
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class NetworkClassifier(ClassifierMixin, BaseEstimator):
     r"""Convolutional network trained from scratch, as the paper's deep rows are.
 
@@ -102,32 +104,17 @@ class NetworkClassifier(ClassifierMixin, BaseEstimator):
     network_ : torch.nn.Module
     """
 
-    def __init__(
-        self,
-        *,
-        architecture: str = "resnet50",
-        augment: bool = False,
-        copies: int = 5,
-        size: tuple[int, int] = (64, 64),
-        learning_rate: float = 0.001,
-        batch: int = 32,
-        epochs: int = 100,
-        budget: float | None = None,
-        device: str = "cpu",
-        seed: int = 0,
-        threads: int | None = None,
-    ) -> None:
-        self.architecture = architecture
-        self.augment = augment
-        self.copies = copies
-        self.size = size
-        self.learning_rate = learning_rate
-        self.batch = batch
-        self.epochs = epochs
-        self.budget = budget
-        self.device = device
-        self.seed = seed
-        self.threads = threads
+    architecture: str = "resnet50"
+    augment: bool = False
+    copies: int = 5
+    size: tuple[int, int] = (64, 64)
+    learning_rate: float = 0.001
+    batch: int = 32
+    epochs: int = 100
+    budget: float | None = None
+    device: str = "cpu"
+    seed: int = 0
+    threads: int | None = None
 
     def fit(self, X: Any, y: Any) -> Self:
         """Train a new network on grey images X, (n, h, w) or a list of (h, w), of two or more people y."""

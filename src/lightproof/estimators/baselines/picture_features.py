@@ -5,6 +5,7 @@ All keep to scikit-learn's contract for transformers, learn nothing, and describ
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any, Final, Self
 
 import numpy as np
@@ -39,6 +40,7 @@ GREYS: Final = 65535
 """LBP compares whole numbers: 16 bits keep all that a photo holds."""
 
 
+@dataclass(eq=False, repr=False)
 class PictureFeatures(ImageEstimator, TransformerMixin, BaseEstimator):
     """Bring images to one size and describe each by one row: the base of all features here.
 
@@ -48,7 +50,7 @@ class PictureFeatures(ImageEstimator, TransformerMixin, BaseEstimator):
         Rows and columns every image is brought to.
     """
 
-    size: Any
+    size: Any = SIZE
 
     def fit(self, X: Images, y: Any = None) -> Self:
         """Check the parameters and the images, (n, h, w) or a list of (h, w); nothing is learned from them."""
@@ -104,9 +106,6 @@ class PictureFeatures(ImageEstimator, TransformerMixin, BaseEstimator):
 class Pixels(PictureFeatures):
     """The pixels themselves."""
 
-    def __init__(self, size: Any = SIZE) -> None:
-        self.size = size
-
     def _describe(self, pixels: Floats) -> Floats:
         return pixels
 
@@ -114,13 +113,11 @@ class Pixels(PictureFeatures):
 class TanTriggs(PictureFeatures):
     """Pixels after the chain of :func:`lightproof.method.illumination.tan_triggs`."""
 
-    def __init__(self, size: Any = SIZE) -> None:
-        self.size = size
-
     def _describe(self, pixels: Floats) -> Floats:
         return tan_triggs(pixels)
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class _Map(PictureFeatures):
     """A picture map as features, stretched as the INface toolbox does.
 
@@ -130,7 +127,7 @@ class _Map(PictureFeatures):
         Whether the picture is stretched to 256 levels before the map, after it, or both.
     """
 
-    rescale: str
+    rescale: str = "none"
 
     def _map(self, pixels: Floats) -> Floats:
         raise NotImplementedError
@@ -143,6 +140,7 @@ class _Map(PictureFeatures):
         return {"rescale": one_of(RESCALES)}
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class WeberFace(_Map):
     """The pixels of :func:`lightproof.estimators.baselines.reflectance_maps.weber_face`.
 
@@ -151,11 +149,8 @@ class WeberFace(_Map):
     sigma, alpha : float, default=1, 2
     """
 
-    def __init__(self, size: Any = SIZE, *, sigma: float = 1, alpha: float = 2, rescale: str = "none") -> None:
-        self.size = size
-        self.sigma = sigma
-        self.alpha = alpha
-        self.rescale = rescale
+    sigma: float = 1
+    alpha: float = 2
 
     def _map(self, pixels: Floats) -> Floats:
         return weber_face(pixels, self.sigma, self.alpha)
@@ -164,6 +159,7 @@ class WeberFace(_Map):
         return super()._rules() | {"sigma": POSITIVE, "alpha": POSITIVE}
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class GradientFace(_Map):
     """The angles of :func:`lightproof.estimators.baselines.reflectance_maps.gradient_face`.
 
@@ -177,13 +173,8 @@ class GradientFace(_Map):
         After the map only with ``encoding="angle"``.
     """
 
-    def __init__(
-        self, size: Any = SIZE, *, sigma: float = 0.75, encoding: str = "circle", rescale: str = "none"
-    ) -> None:
-        self.size = size
-        self.sigma = sigma
-        self.encoding = encoding
-        self.rescale = rescale
+    sigma: float = 0.75
+    encoding: str = "circle"
 
     def _map(self, pixels: Floats) -> Floats:
         return gradient_face(pixels, self.sigma)
@@ -197,6 +188,7 @@ class GradientFace(_Map):
         return {"sigma": POSITIVE, "encoding": one_of(("circle", "angle")), "rescale": one_of(legal)}
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class MSLDE(_Map):
     """The pixels of :func:`~lightproof.estimators.baselines.reflectance_maps.multiscale_log_differences`.
 
@@ -205,10 +197,7 @@ class MSLDE(_Map):
     scales : int, default=6
     """
 
-    def __init__(self, size: Any = SIZE, *, scales: int = 6, rescale: str = "none") -> None:
-        self.size = size
-        self.scales = scales
-        self.rescale = rescale
+    scales: int = 6
 
     def _map(self, pixels: Floats) -> Floats:
         return multiscale_log_differences(pixels, self.scales)
@@ -217,6 +206,7 @@ class MSLDE(_Map):
         return super()._rules() | {"scales": at_least(1)}
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class LogDCT(_Map):
     """The pixels of :func:`lightproof.estimators.baselines.reflectance_maps.log_dct`.
 
@@ -225,10 +215,7 @@ class LogDCT(_Map):
     discard : int, default=50
     """
 
-    def __init__(self, size: Any = SIZE, *, discard: int = 50, rescale: str = "none") -> None:
-        self.size = size
-        self.discard = discard
-        self.rescale = rescale
+    discard: int = 50
 
     def _map(self, pixels: Floats) -> Floats:
         return log_dct(pixels, self.discard)
@@ -239,6 +226,7 @@ class LogDCT(_Map):
         return super()._rules() | {"discard": (legal, lambda value: is_whole(value, 0) and value <= most)}
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class HoG(PictureFeatures):
     """Histograms of oriented gradients, scikit-image's ``hog``: 9 unsigned orientations, L2-Hys.
 
@@ -254,11 +242,9 @@ class HoG(PictureFeatures):
         Side of a block in cells.
     """
 
-    def __init__(self, size: Any = SIZE, *, light: str = "none", cell: int = 8, block: int = 3) -> None:
-        self.size = size
-        self.light = light
-        self.cell = cell
-        self.block = block
+    light: str = "none"
+    cell: int = 8
+    block: int = 3
 
     def _describe(self, pixels: Floats) -> Floats:
         cell, block = (self.cell, self.cell), (self.block, self.block)
@@ -275,6 +261,7 @@ class HoG(PictureFeatures):
         self._check("size", (legal, lambda size: min(size) >= side))
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class LBP(PictureFeatures):
     """Histograms of local binary patterns, one for each cell of the picture.
 
@@ -292,9 +279,7 @@ class LBP(PictureFeatures):
         Side of a cell in pixels; what is left over at the right and below belongs to the last cells.
     """
 
-    def __init__(self, size: Any = SIZE, *, cell: int = 8) -> None:
-        self.size = size
-        self.cell = cell
+    cell: int = 8
 
     def _describe(self, pixels: Floats) -> Floats:
         cells = _cell_numbers(pixels.shape[1:], self.cell)
