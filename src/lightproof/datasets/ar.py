@@ -17,7 +17,7 @@ from typing import Final, NamedTuple
 
 from lightproof.core.progress import SizedProgress
 from lightproof.datasets.face_set import FaceSet
-from lightproof.datasets.file_readers import Eyes, FolderReader, Image, count, files_below, parse_eyes
+from lightproof.datasets.file_readers import FolderReader, Image, count, files_below, parse_eyes
 from lightproof.datasets.protocols import AR_GALLERY, AR_PROBES
 from lightproof.errors import DatasetMissing
 from lightproof.imaging.decode import read_grey, read_raw_grey
@@ -26,9 +26,7 @@ SHOTS: Final = tuple(sorted(int(shot) for shots in (AR_GALLERY, *AR_PROBES.value
 """The eight shots that are read."""
 
 WARPED_SHAPE: Final = (165, 120)
-
 WARPED_PEOPLE: Final = 100
-
 RAW_SHAPE: Final = (576, 768)
 
 _LEGAL = (
@@ -48,8 +46,7 @@ class _ARPhoto(NamedTuple):
     path: Path
 
 
-_EyeFiles = dict[tuple[str, int], list[Path]]
-"""By person and shot."""
+_EyeFiles = dict[tuple[str, int], list[Path]]  # by person and shot
 
 
 def load_ar(folder: str | Path, complete: bool = True, *, progress: SizedProgress = iter) -> FaceSet:
@@ -153,20 +150,15 @@ def _crop(reader: FolderReader, image: Image, photo: _ARPhoto, eyes: _EyeFiles) 
         reader.skip(photo.path, "without a .pos file for the eyes")
         return None
     beside = [path for path in files if path.parent == photo.path.parent]
-    positions = _read_eyes(reader, (beside or files)[0], photo.path)
-    return None if positions is None else reader.crop(image, positions, photo.path)
-
-
-def _read_eyes(reader: FolderReader, path: Path, photo: Path) -> Eyes | None:
     try:
-        words = path.read_text(encoding="latin-1").split()
+        positions = parse_eyes((beside or files)[0].read_text(encoding="latin-1").split())
     except OSError:
-        reader.skip(photo, "with a .pos file that cannot be read")
+        reader.skip(photo.path, "with a .pos file that cannot be read")
         return None
-    eyes = parse_eyes(words)
-    if eyes is None:
-        reader.skip(photo, "with a .pos file that is not one line 're_x re_y le_x le_y'")
-    return eyes
+    if positions is None:
+        reader.skip(photo.path, "with a .pos file that is not one line 're_x re_y le_x le_y'")
+        return None
+    return reader.crop(image, positions, photo.path)
 
 
 def _of_whole_people(reader: FolderReader, photos: list[_ARPhoto]) -> list[_ARPhoto]:
@@ -175,8 +167,7 @@ def _of_whole_people(reader: FolderReader, photos: list[_ARPhoto]) -> list[_ARPh
     for photo in photos:
         shots.setdefault(photo.person, set()).add(photo.shot)
     for person, present in shots.items():
-        missing = [str(shot) for shot in SHOTS if shot not in present]
-        if missing:
+        if missing := [str(shot) for shot in SHOTS if shot not in present]:
             which = f"{'shots' if missing[1:] else 'shot'} {', '.join(missing)}"
             reader.skip(f"{person}, no {which}", "without all eight shots")
     return [photo for photo in photos if len(shots[photo.person]) == len(SHOTS)]

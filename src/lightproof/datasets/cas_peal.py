@@ -21,14 +21,9 @@ from lightproof.datasets.face_set import FaceSet
 from lightproof.datasets.file_readers import Eyes, FolderReader, Image, count, files_below, parse_eyes
 from lightproof.errors import BadParameter, DatasetMissing
 
-PEOPLE: Final = 233
-"""People with photos under a lamp."""
-
-LIT_PHOTOS: Final = 2243
-"""Photos in the official list of lit probes."""
-
+PEOPLE: Final = 233  # with photos under a lamp
+LIT_PHOTOS: Final = 2243  # in the official list of lit probes
 ELEVATIONS: Final = {"U": 45.0, "M": 0.0, "D": -45.0}
-
 EYE_FILE: Final = "FaceFP_2.txt"
 
 LISTS: Final = {
@@ -65,11 +60,7 @@ class _PealPhoto(NamedTuple):
 
 
 def load_cas_peal(
-    folder: str | Path,
-    sources: Iterable[str] = ("F", "L"),
-    complete: bool = True,
-    *,
-    progress: SizedProgress = iter,
+    folder: str | Path, sources: Iterable[str] = ("F", "L"), complete: bool = True, *, progress: SizedProgress = iter
 ) -> FaceSet:
     """Read the normal and the lit photos of CAS-PEAL-R1 from disk, cropped by the eyes.
 

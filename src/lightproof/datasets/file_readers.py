@@ -21,20 +21,7 @@ Eyes: TypeAlias = tuple[float, float, float, float]
 
 
 class FolderReader:
-    """Reads the photos of a folder, and lists the files it leaves out.
-
-    Parameters
-    ----------
-    folder : str or Path
-        Refused if it does not exist.
-    legal : str
-        What the folder should hold.
-
-    Attributes
-    ----------
-    skipped : list of str
-        As in `FaceSet`.
-    """
+    """Reads the photos of a folder that should hold what ``legal`` says; ``skipped`` lists what it leaves out."""
 
     def __init__(self, folder: str | Path, legal: str) -> None:
         self.folder, self.legal, self.skipped = Path(folder), legal, list[str]()
@@ -67,9 +54,8 @@ class FolderReader:
         try:
             return align_by_eyes(image, eyes[:2], eyes[2:])
         except BadParameter:
-            numbers = " ".join(f"{number:g}" for number in eyes)
-            size = f"{image.shape[0]} x {image.shape[1]} pixels"
-            self.skip(f"{self.name(path)}, {numbers} in {size}", "with impossible eyes")
+            numbers, (height, width) = " ".join(f"{number:g}" for number in eyes), image.shape
+            self.skip(f"{self.name(path)}, {numbers} in {height} x {width} pixels", "with impossible eyes")
             return None
 
     def face_set(

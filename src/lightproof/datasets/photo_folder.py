@@ -16,8 +16,7 @@ from lightproof.errors import NoFace
 from lightproof.imaging.decode import ENDINGS
 from lightproof.imaging.detection import FACE_SIZE, check_size, read_portrait
 
-SMALLEST_SIDE: Final = 16
-"""A picture with a shorter side shows no face."""
+SMALLEST_SIDE: Final = 16  # a picture with a shorter side shows no face
 
 _ANY = "a folder with a folder of pictures for each person (name/photo.jpg)"
 _TWO_OR_MORE = f"{_ANY}, two or more people, at least one of them with two photos"
@@ -71,8 +70,7 @@ def load_folder(
     labels = [file.relative_to(reader.folder).parts[0] for file in faces]
     people, photos = np.unique(np.array(labels, dtype=np.str_), return_counts=True)
     if not len(people) or not (few or (len(people) > 1 and photos.max() > 1)):
-        got = f"{count(len(people), 'person', 'people')} with {count(len(faces), 'photo')} altogether"
-        raise reader.missing(got)
+        raise reader.missing(f"{count(len(people), 'person', 'people')} with {count(len(faces), 'photo')} altogether")
     return reader.face_set("folder", faces, labels, [file.stem for file in faces])
 
 
@@ -107,20 +105,15 @@ def _read(
     if key in seen:
         reader.skip(path, "the same picture as another of this person")
         return None
-    face = _face(image, size, cropped)
-    if face is None or face.min() == face.max():
-        reader.skip(path, "without a face that is found" if face is None else "one even grey")
+    try:
+        portrait = read_portrait(image, cropped=cropped).image
+    except NoFace:
+        reader.skip(path, "without a face that is found")
+        return None
+    scaled = 255 * bring_to_size([portrait], size, np.float64)[0]
+    face: Image = np.clip(np.rint(scaled), 0, 255).astype(np.uint8)
+    if face.min() == face.max():
+        reader.skip(path, "one even grey")
         return None
     seen.add(key)
     return face
-
-
-def _face(image: Image, size: tuple[int, int], cropped: bool) -> Image | None:
-    """Return the face in a picture, in one size; None if there is none."""
-    try:
-        face = read_portrait(image, cropped=cropped).image
-    except NoFace:
-        return None
-    scaled = 255 * bring_to_size([face], size, np.float64)[0]
-    whole: Image = np.clip(np.rint(scaled), 0, 255).astype(np.uint8)
-    return whole

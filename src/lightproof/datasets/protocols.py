@@ -49,15 +49,7 @@ CAS_PEAL_GALLERIES: Final = ("one normal photo", "normal and subset 1", "normal 
 
 @dataclass(frozen=True, eq=False)
 class Split:
-    """Positions in a FaceSet.
-
-    Attributes
-    ----------
-    gallery : ndarray of int
-        Photos to enroll.
-    probes : dict of int to ndarray of int
-        Photos to identify, by subset; a higher number is a harder light.
-    """
+    """Positions in a FaceSet: photos to enroll, and to identify by subset; a higher number is a harder light."""
 
     gallery: NDArray[np.intp]
     probes: dict[int, NDArray[np.intp]]
@@ -65,18 +57,9 @@ class Split:
 
 @dataclass(frozen=True)
 class Protocol:
-    """A rule that splits a data set into gallery and probes.
+    """A rule that splits a data set into gallery and probes; ``gallery`` says in words which photos are enrolled.
 
-    Attributes
-    ----------
-    name : str
-        As the paper calls it.
-    gallery : str
-        Which photos are enrolled, in words.
-    rule : callable
-        From a FaceSet to a Split.
-    people : callable
-        From a label to whether that person takes part.
+    ``name`` is that of the paper; ``people`` tells from a label whether that person takes part.
     """
 
     name: str
@@ -112,14 +95,7 @@ def restricted(protocol: Protocol, subsets: Iterable[int]) -> Protocol:
 
 
 def restricted_to_people(protocol: Protocol, people: Callable[[str], bool]) -> Protocol:
-    """Return a protocol with some people only, in the gallery and among the probes.
-
-    Parameters
-    ----------
-    protocol : Protocol
-    people : callable
-        From a label to whether that person takes part. People whom ``protocol`` leaves out stay out.
-    """
+    """Return a protocol with the people whom both it and ``people`` take, in the gallery and among the probes."""
 
     def rule(faces: FaceSet) -> Split:
         split = protocol.split(faces)
@@ -135,10 +111,9 @@ def restricted_to_people(protocol: Protocol, people: Callable[[str], bool]) -> P
 
 def has_even_number(label: str) -> bool:
     """Tell whether the number at the end of a name is even: that of yaleB02 is, that of yaleB39 is not."""
-    number = re.search(r"[0-9]+$", label)
-    if number is None:
-        raise BadLabels(f"Label {label!r}", "a name with a number at its end, such as yaleB02", "none")
-    return int(number[0]) % 2 == 0
+    if number := re.search(r"[0-9]+$", label):
+        return int(number[0]) % 2 == 0
+    raise BadLabels(f"Label {label!r}", "a name with a number at its end, such as yaleB02", "none")
 
 
 def has_odd_number(label: str) -> bool:
@@ -147,17 +122,7 @@ def has_odd_number(label: str) -> bool:
 
 
 def yale_subset(azimuths: ArrayLike, elevations: ArrayLike) -> NDArray[np.intp]:
-    """Tell the subset of each light, by the table "Azi. & Ele. angles" of the paper.
-
-    Parameters
-    ----------
-    azimuths, elevations : array-like of shape (n,)
-        Degrees.
-
-    Returns
-    -------
-    ndarray of shape (n,)
-        0 for the training set, 1 to 4 for the test subsets.
+    """Tell the subset of each light (degrees), by the table "Azi. & Ele. angles" of the paper; 0 is the training set.
 
     Examples
     --------

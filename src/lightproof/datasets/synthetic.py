@@ -86,13 +86,14 @@ def make_relit_faces(
         for j, light in enumerate(chosen):
             images[i, j] = _expose(_radiance(surface, light), _sensor_rng(seed, i, light))
     people = [f"person-{i:02d}" for i in range(n_subjects)]
+    light_names = [f"A{azimuth:+04g}E{elevation:+03g}" for azimuth, elevation in chosen]  # as Extended Yale B does
     return FaceSet(
         name="relit faces",
         images=images.reshape(-1, height, width),
         labels=np.repeat(np.array(people), len(chosen)),
         azimuths=np.tile([azimuth for azimuth, _ in chosen], n_subjects),
         elevations=np.tile([elevation for _, elevation in chosen], n_subjects),
-        files=tuple(f"{person}/{_light_name(light)}" for person in people for light in chosen),
+        files=tuple(f"{person}/{name}" for person in people for name in light_names),
     )
 
 
@@ -109,12 +110,6 @@ def _checked_lights(lights: Sequence[Light] | None) -> list[Light]:
     return [(float(azimuth), float(elevation)) for azimuth, elevation in pairs + 0.0]  # no minus zero
 
 
-def _light_name(light: Light) -> str:
-    """Name a light as Extended Yale B does, A+050E-20."""
-    azimuth, elevation = light
-    return f"A{azimuth:+04g}E{elevation:+03g}"
-
-
 def _sensor_rng(seed: int, person: int, light: Light) -> np.random.Generator:
     """Noise of one photo, keyed by the light itself and not by its place in the list."""
     millidegrees = [round(1000 * (angle + 180)) for angle in light]
@@ -124,10 +119,8 @@ def _sensor_rng(seed: int, person: int, light: Light) -> np.random.Generator:
 def _toward(light: Light) -> NDArray[np.float64]:
     """Return the unit vector (x right, y down, z to the camera) from the face to the light."""
     azimuth, elevation = np.radians(light)
-    return np.array(
-        [-np.sin(azimuth) * np.cos(elevation), -np.sin(elevation), np.cos(azimuth) * np.cos(elevation)],
-        dtype=np.float64,
-    )
+    level = np.cos(elevation)
+    return np.array([-np.sin(azimuth) * level, -np.sin(elevation), np.cos(azimuth) * level], dtype=np.float64)
 
 
 def _radiance(surface: Surface, light: Light, cast_shadows: bool = True) -> Field:
@@ -204,6 +197,5 @@ def _step_lengths(reach: int) -> list[int]:
 def _expose(radiance: Field, rng: np.random.Generator) -> NDArray[np.uint8]:
     """Turn light into 8-bit gray with the shot and read noise of a sensor."""
     gray = GRAY_PER_RADIANCE * radiance
-    spread = np.sqrt(gray / ELECTRONS_PER_GRAY + READ_NOISE_GRAY**2)
-    noisy = gray + spread * rng.standard_normal(gray.shape)
+    noisy = gray + np.sqrt(gray / ELECTRONS_PER_GRAY + READ_NOISE_GRAY**2) * rng.standard_normal(gray.shape)
     return np.clip(np.rint(noisy), 0, 255).astype(np.uint8)

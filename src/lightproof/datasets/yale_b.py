@@ -138,9 +138,8 @@ def _list_photos(reader: FolderReader) -> list[_YalePhoto]:
             elif path.name.endswith(".bad"):
                 reader.skip(path, "marked bad by its makers")
             else:
-                reader.skip(
-                    path, "with ambient light only" if "_Ambient" in path.name else "not a photo of this person"
-                )
+                ambient = "_Ambient" in path.name
+                reader.skip(path, "with ambient light only" if ambient else "not a photo of this person")
     return photos
 
 

@@ -39,60 +39,33 @@ DEFAULT_LOOKS: Final = Looks(
 )
 """Chosen on the odd-numbered people of Extended Yale B, see :mod:`benchmarks.crowd`."""
 
+# Standard deviations: of the grain of skins from person to person, then from photo to photo.
 GRAIN_SPREAD: Final = 0.35
-"""Deviation of the grain of skins from person to person."""
-
-EYE_OFFSET: Final = 0.45
-"""Deviation of the eyes of a photo in pixels, right and down; they are 48 apart."""
-
-SCALE_SPREAD: Final = 0.008
-"""Deviation of its scale, and of its turn in radians."""
-
-FRONTAL_SPREAD: Final = 5.0
-"""Deviation in degrees of the light of an enrolled photo from the camera, both ways."""
-
-LIGHT_SPREAD: Final = 3.0
-"""Deviation in degrees of the light of a probe from one of Extended Yale B."""
-
-EXPOSURE_SPREAD: Final = 0.15
-"""Deviation of the brightness of photos, as a share."""
+EYE_OFFSET: Final = 0.45  # of the eyes in pixels, right and down; they are 48 apart
+SCALE_SPREAD: Final = 0.008  # of the scale, and of the turn in radians
+FRONTAL_SPREAD: Final = 5.0  # of the light of an enrolled photo from the camera, both ways, in degrees
+LIGHT_SPREAD: Final = 3.0  # of the light of a probe from one of Extended Yale B, in degrees
+EXPOSURE_SPREAD: Final = 0.15  # of the brightness, as a share
+MAX_DEVIATIONS: Final = 2.5  # no light, move or exposure is off by more deviations
 
 EXPOSED_TONE: Final = 0.62
 """Mean root of the albedo at which exposure is 1; lighter people get less light, darker ones more."""
 
-TONE_LIMITS: Final = (0.35, 0.9)
-"""Tones beyond these are exposed like these."""
-
-MAX_DEVIATIONS: Final = 2.5
-"""No light, move or exposure is off by more deviations."""
-
-PEOPLE_PER_BLOCK: Final = 32
-"""People drawn at a time, so that their numbers stay in the processor's cache."""
-
-N_PEOPLE: Final = 2**31
-"""Numbers of people, and turns, are below it."""
+TONE_LIMITS: Final = (0.35, 0.9)  # tones beyond these are exposed like these
+PEOPLE_PER_BLOCK: Final = 32  # drawn at a time, so that their numbers stay in the processor's cache
+N_PEOPLE: Final = 2**31  # numbers of people, and turns, are below it
 
 # Deviation in pixels of the rows of brows, base of the nose and mouth among rendered people; eyes and rim stay.
-_ROWS_OFF: Final = (1.2, 1.8, 1.7)
+_ROWS_OFF: Final = {1: 1.2, 3: 1.8, 4: 1.7}
+_NODE_ROWS: Final = SPACING * np.arange(NODES[0]) - 0.5
 _ROWS: Final[Floats] = np.array(
-    [
-        off / BELL * np.interp(SPACING * np.arange(NODES[0]) - 0.5, LANDMARK_ROWS, np.eye(6)[k])
-        for off, k in zip(_ROWS_OFF, (1, 3, 4), strict=True)
-    ],
-    np.float32,
+    [off / BELL * np.interp(_NODE_ROWS, LANDMARK_ROWS, np.eye(6)[k]) for k, off in _ROWS_OFF.items()], np.float32
 )
 
 
 @dataclass(frozen=True, eq=False)
 class Probes:
-    """Other photos of people.
-
-    Attributes
-    ----------
-    images : ndarray of shape (n, 96, 84), uint8
-    azimuths, elevations : ndarray of shape (n,)
-        Where the light stood, as in :class:`~lightproof.datasets.FaceSet`.
-    """
+    """Other photos of people, shape (n, 96, 84), and where the light stood, as in `lightproof.datasets.FaceSet`."""
 
     images: NDArray[np.uint8]
     azimuths: Floats

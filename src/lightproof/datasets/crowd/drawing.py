@@ -22,16 +22,10 @@ _SKIN_ROWS: Final = (12, 24, 48, 96)
 _SKIN_COLUMNS: Final = (11, 21, 42, 84)
 
 # Indices of random numbers. Lower ones make the shape of a person, or the circumstances of a photo.
-_SKIN: Final = 1000
-_BEND: Final = 1010
-_SENSOR: Final = 1020
+_SKIN, _BEND, _SENSOR = 1000, 1010, 1020
 
-NEARLY_FRONT: Final = F(0.95)
-"""Noses throw shadows when the cosine of the light's angle is below it."""
-
-_STEPS: Final = np.array([1, 2, 3, 4, 5, 6, 8, 10, 12, 15, 18])
-"""Distances, in cells of the relief, from which a shadow may come."""
-
+NEARLY_FRONT: Final = F(0.95)  # noses throw shadows when the cosine of the light's angle is below it
+_STEPS: Final = np.array([1, 2, 3, 4, 5, 6, 8, 10, 12, 15, 18])  # cells of the relief from which a shadow may come
 _CELL: Final = F(2 * CELL_SIDE / WIDTH)  # side of a cell, in units of its height
 _CELL_ROWS, _CELL_COLUMNS = RELIEF
 
@@ -43,34 +37,16 @@ _COLUMN, _COLUMN_SHARE = _ACROSS_CELLS.astype(np.uint32), (_ACROSS_CELLS % 1).as
 
 
 class Shots(NamedTuple):
-    """The photos to draw.
-
-    Attributes
-    ----------
-    people, photos : ndarray of shape (n,), uint64
-        Keys of the people, and of the photos.
-    shapes : ndarray of shape (n, 3 h w + relief)
-        How the person differs from the mean, in steps of the sheet.
-    rows : ndarray of shape (n, NODES rows)
-        Pixels by which brows, nose and mouth are moved down.
-    lights : ndarray of shape (n, 3)
-        Unit vectors to the light: right, down, to the camera.
-    moves : ndarray of shape (n, 4)
-        Misalignment: pixels to the right and down, growth, turn.
-    grains : ndarray of shape (n,)
-        Strength of the grain of each skin, 1 on average.
-    gains : ndarray of shape (n,)
-        Exposure of the photo.
-    """
+    """The photos to draw, one row each."""
 
     people: Keys
     photos: Keys
-    shapes: Floats
-    rows: Floats
-    lights: Floats
-    moves: Floats
-    grains: Floats
-    gains: Floats
+    shapes: Floats  # difference of the person from the mean, in steps of the sheet, (n, COLUMNS)
+    rows: Floats  # pixels by which brows, nose and mouth are moved down, (n, NODES[0])
+    lights: Floats  # unit vectors to the light: right, down, to the camera
+    moves: Floats  # misalignment: pixels to the right and down, growth, turn
+    grains: Floats  # strength of the grain of each skin, 1 on average
+    gains: Floats  # exposure of each photo
 
 
 @compiled

@@ -16,11 +16,8 @@ from lightproof.types import Floats
 
 Keys: TypeAlias = NDArray[np.uint64]
 
-BELL: Final = 209.02
-"""Standard deviation of a sum of eight bytes."""
-
-UNIT: Final = np.float32(1 / 147.8)
-"""One over the standard deviation of a sum of four bytes."""
+BELL: Final = 209.02  # standard deviation of a sum of eight bytes
+UNIT: Final = np.float32(1 / 147.8)  # one over the standard deviation of a sum of four bytes
 
 _MEAN: Final = 510  # of a sum of four bytes
 _GOLDEN: Final = np.uint64(0x9E3779B97F4A7C15)

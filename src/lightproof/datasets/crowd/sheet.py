@@ -24,50 +24,30 @@ HEIGHT: Final = 96
 WIDTH: Final = 84
 PIXELS: Final = HEIGHT * WIDTH
 
-CELL_SIDE: Final = 4
-"""Pixels of a cell of the relief, each way."""
-
-RELIEF: Final = (32, 28)
-"""Rows and columns of the relief, which is a sixth of the picture wider on each side."""
-
-COLUMNS: Final = 3 * PIXELS + RELIEF[0] * RELIEF[1]
-"""Numbers on a page."""
-
-FIELDS: Final[Ints] = PIXELS * np.arange(1, 4)
-"""Where one field of a page ends and the next begins."""
-
+CELL_SIDE: Final = 4  # pixels of a cell of the relief, each way
+RELIEF: Final = (32, 28)  # rows and columns of the relief, which is a sixth of the picture wider on each side
+COLUMNS: Final = 3 * PIXELS + RELIEF[0] * RELIEF[1]  # numbers on a page
+FIELDS: Final[Ints] = PIXELS * np.arange(1, 4)  # where one field of a page ends and the next begins
 COMPONENTS: Final = 64
 
 LANDMARK_ROWS: Final[tuple[float, ...]] = (0.0, 10.06, 22.66, 53.53, 74.74, 96.0)
 """Rows of top, brows, eyes, base of the nose, mouth and bottom, the same for all faces of the sheet."""
 
-MEAN_STEPS: Final = 64
-"""The mean is written in steps smaller by this factor."""
+MEAN_STEPS: Final = 64  # the mean is written in steps smaller by this factor
 
 STEPS: Final[Floats] = np.repeat([0.002, 0.004, 0.004, 0.008], [PIXELS, PIXELS, PIXELS, RELIEF[0] * RELIEF[1]])
 """The unit of the whole numbers of each field."""
 
-NODES: Final = (12, 11)
-"""Rows and columns of the grid that bends a face."""
-
-SPACING: Final = 8
-"""Pixels from one of its nodes to the next."""
+NODES: Final = (12, 11)  # rows and columns of the grid that bends a face
+SPACING: Final = 8  # pixels from one of its nodes to the next
 
 
 class Sheet(NamedTuple):
     """The model: a person is the mean plus each component times ``steps`` and a random number of deviation `BELL`.
 
-    Attributes
-    ----------
-    mean : ndarray of shape (COLUMNS,)
-    components : ndarray of shape (COMPONENTS, COLUMNS)
-        Whole numbers, so that sums are exact in any order.
-    steps : ndarray of shape (COLUMNS,)
-    rest : ndarray of shape (3, HEIGHT, WIDTH)
-        Standard deviation of what rendered people have beyond the components.
-    gloss, openness : ndarray of shape (HEIGHT, WIDTH)
-    tones : ndarray of shape (1 + COMPONENTS,)
-        Of the first field over all pixels: its mean, and the sum of each component, a whole number.
+    ``components`` are whole numbers, so that sums are exact in any order; ``rest``, shape (3, HEIGHT, WIDTH), is the
+    standard deviation of what rendered people have beyond them. ``tones`` sum up the first field over all pixels: its
+    mean, then the sum of each component, a whole number.
     """
 
     mean: Floats
@@ -80,34 +60,16 @@ class Sheet(NamedTuple):
 
 
 class Looks(NamedTuple):
-    """The few strengths that were chosen by measurements on photographs.
+    """The few strengths that were chosen by measurements on photographs."""
 
-    Attributes
-    ----------
-    variety : float32
-        Of the differences in shape, 1 as among rendered people.
-    paint, bumps : float32
-        Of the grain of skins, 1 as what the components leave out of rendered people.
-    ambient : float32
-        Light from the walls, as a share of the lamp.
-    penumbra : float32
-        Softness of cast shadows.
-    shape : float32
-        Pixels by which a person's features are moved.
-    wobble : float32
-        The same from one photo to the next.
-    noise : float32
-        Of the sensor, 1 as in :mod:`lightproof.datasets.synthetic`.
-    """
-
-    variety: np.float32
-    paint: np.float32
-    bumps: np.float32
-    ambient: np.float32
-    penumbra: np.float32
-    shape: np.float32
-    wobble: np.float32
-    noise: np.float32
+    variety: np.float32  # of the differences in shape, 1 as among rendered people
+    paint: np.float32  # of the grain of skins, 1 as what the components leave out of rendered people
+    bumps: np.float32  # the same of the relief
+    ambient: np.float32  # light from the walls, as a share of the lamp
+    penumbra: np.float32  # softness of cast shadows
+    shape: np.float32  # pixels by which a person's features are moved
+    wobble: np.float32  # the same from one photo to the next
+    noise: np.float32  # of the sensor, 1 as in :mod:`lightproof.datasets.synthetic`
 
 
 @lru_cache(maxsize=1)

@@ -16,28 +16,14 @@ from lightproof.datasets.rendering.shape import eye_surround, head_shape, skin_t
 
 @dataclass(frozen=True, eq=False)
 class Surface:
-    """One person, sampled for one picture size: all that does not depend on the light.
+    """One person, sampled for one picture size (h, w): all that does not depend on the light."""
 
-    Attributes
-    ----------
-    relief : ndarray of shape (h + 2 my, w + 2 mx)
-        Height toward the camera, in face units, crop and margin.
-    detail : ndarray of shape (h, w)
-        Pores and fine lines, too shallow to throw a shadow.
-    albedo, gloss : ndarray of shape (h, w)
-        Share of the light that is scattered, and strength of the shine.
-    margin : tuple of int
-        (my, mx), rows and columns of ``relief`` on each side of the crop.
-    pitch : tuple of float
-        Height and width of a pixel in face units.
-    """
-
-    relief: Field
-    detail: Field
-    albedo: Field
-    gloss: Field
-    margin: tuple[int, int]
-    pitch: tuple[float, float]
+    relief: Field  # height toward the camera, in face units, with the margin
+    detail: Field  # pores and fine lines, too shallow to throw a shadow
+    albedo: Field  # share of the light that is scattered
+    gloss: Field  # strength of the shine
+    margin: tuple[int, int]  # rows and columns of ``relief`` on each side of the crop
+    pitch: tuple[float, float]  # height and width of a pixel in face units
 
     @cached_property
     def normals(self) -> Field:
@@ -90,14 +76,13 @@ def paint_skin(rng: np.random.Generator, t: Traits, p: Plane) -> tuple[Field, Fi
     ruddy = -0.1 * blob(p.side - 0.75, p.y - 0.55, 0.22, 0.2) - 0.08 * blob(p.x, p.y - t["nose_base"] + 0.15, 0.2, 0.15)
     dark_eyes = -0.12 * blob(p.side - t["eye_x"] + 0.08, p.y - 0.12, 0.22, 0.09)
     albedo = skin * np.exp(t["mottle"] * blotches + 0.7 * ruddy + (0.4 + t["bags"] * 30) * dark_eyes)
-    albedo = albedo * (1 - (0.2 + 5 * t["bags"]) * eye_surround(t, p))
-    albedo = albedo * np.exp(-_freckles(rng, t, p) - _moles(rng, t, p))
+    albedo = (
+        albedo * (1 - (0.2 + 5 * t["bags"]) * eye_surround(t, p)) * np.exp(-_freckles(rng, t, p) - _moles(rng, t, p))
+    )
     albedo = mix(albedo, albedo * t["lip_tone"], p.lip_area)
     v, _, _, u = p.lips
     gap = bell(v, t["lip_gap"] * (1.1 - 0.5 * np.minimum(u, 1.0))) * rise(0.97 - u, 0.04)
-    albedo = albedo * (1 - 0.55 * gap)
-    albedo = albedo * (1 - 0.85 * p.nostrils)
-    albedo = albedo * (1 - _beard(rng, t, p))
+    albedo = albedo * (1 - 0.55 * gap) * (1 - 0.85 * p.nostrils) * (1 - _beard(rng, t, p))
     albedo = _with_brows(rng, t, p, albedo)
     albedo = _with_painted_eyes(rng, t, p, albedo)
     oily = 1 + 0.6 * blob(p.x, p.y + 0.5, 0.4, 0.3) + 0.9 * blob(p.x, p.y - 0.4, 0.16, 0.3)
@@ -162,8 +147,7 @@ def draw_hair(rng: np.random.Generator, t: Traits, p: Plane) -> tuple[Field, Fie
     """Where hair covers the head, and its strands (unit spread)."""
     strands = noise(rng, 14, 0.8)
     locks = noise(rng, 40, 6)
-    side_swept = 0.12 * np.cos(1.6 * (p.x - t["hair_part"]))
-    edge = t["hair_edge"] + side_swept + 0.035 * locks + 0.022 * strands
+    edge = t["hair_edge"] + 0.12 * np.cos(1.6 * (p.x - t["hair_part"])) + 0.035 * locks + 0.022 * strands
     top = rise(edge - p.y, 0.028)
     sides = rise(p.side - 1.22 - 0.1 * np.clip(p.y, 0, 1) + 0.02 * strands, 0.02) * rise(0.9 - p.y, 0.1)
     return np.maximum(top, sides), strands
