@@ -24,14 +24,6 @@ from lightproof.gallery import shortlist
 from lightproof.gallery.decision import FAR, Answer, Calibration, answer, best_candidates
 from lightproof.gallery.enrollment import EnrollmentConfig, ExtractedFace, extract_face, killed_workers
 from lightproof.gallery.gallery import Gallery
-from lightproof.gallery.shortlist import (
-    N_SPARE_REFERENCES,
-    extended,
-    read_codes,
-    read_templates,
-    shortlist_steps,
-    template_set_of,
-)
 from lightproof.gallery.store import Store, View
 from lightproof.imaging.decode import in_one_line
 from lightproof.matching.calibration import N_REFERENCE_PEOPLE, check_far
@@ -58,19 +50,9 @@ BATCHES_PER_ROUND: Final = 32
 
 
 class SearchJob(NamedTuple):
-    """What is the same for all photos.
+    """What is the same for all photos; nobody may change the gallery meanwhile.
 
-    Attributes
-    ----------
-    place : str
-        Of the gallery, with its password; every worker must be able to open it.
-    config : EnrollmentConfig
-    revision : int
-        Of the gallery; nobody may change it meanwhile.
-    top : int
-    far : float
-    n_people : int
-        Number of people in a large gallery, where a face is not compared with everybody; else 0.
+    Every worker must be able to open the place, which has its password.
     """
 
     place: str
@@ -79,6 +61,7 @@ class SearchJob(NamedTuple):
     top: int
     far: float
     n_people: int = 0
+    """Number of people in a large gallery, where a face is not compared with everybody; else 0."""
 
     def check_revision(self, view: View) -> None:
         """Refuse a gallery that somebody has changed."""
@@ -239,7 +222,7 @@ def read_shard(job: SearchJob, numbers: range) -> HammingIndex:
     with _store(job.place).reading() as view:
         job.check_revision(view)
         for people, codes in view.codes(numbers=numbers):
-            index.add(people, read_codes(codes, encoder.n_words, view.place))
+            index.add(people, shortlist.read_codes(codes, encoder.n_words, view.place))
     return index
 
 
@@ -289,11 +272,11 @@ def _shortlists(people: TemplateSet, near: Ints | None, job: SearchJob) -> Itera
     if near is None:
         yield people
         return
-    for some in shortlist_steps(near.tolist()):
+    for some in shortlist.shortlist_steps(near.tolist()):
         with _store(job.place).reading() as view:
             job.check_revision(view)
-            found = read_templates(view.comparison_data(some), job.config, view.place)
-            people = extended(people, (kept for _, kept in found), job.config)
+            stored = shortlist.read_templates(view.comparison_data(some), job.config, view.place)
+            people = shortlist.extended(people, (kept for _, kept in stored), job.config)
         yield people
 
 
@@ -303,11 +286,12 @@ def _reference_people(job: SearchJob) -> TemplateSet:
     with _store(job.place).reading() as view:
         job.check_revision(view)
         rows = (
-            view.templates_of_people(view.reference_sample(N_REFERENCE_PEOPLE + N_SPARE_REFERENCES))
+            view.templates_of_people(view.reference_sample(N_REFERENCE_PEOPLE + shortlist.N_SPARE_REFERENCES))
             if job.n_people
             else view.templates()
         )
-        people = template_set_of((kept for _, kept in read_templates(rows, job.config, view.place)), job.config)
+        stored = shortlist.read_templates(rows, job.config, view.place)
+        people = shortlist.template_set_of((kept for _, kept in stored), job.config)
     return replace(people, total=job.n_people or None, known_agreement=mutual_agreement(people))
 
 

@@ -43,13 +43,7 @@ def _copied(view: View, change: Change) -> Iterable[str]:
 def import_(source: Store, target: Store, config: EnrollmentConfig, *, progress: Progress) -> int:
     """Add all people of another gallery, in one change; return how many.
 
-    Parameters
-    ----------
-    source, target : Store
-    config : EnrollmentConfig
-        Of the target, which refuses templates of other parameters, and may not keep faces.
-    progress : callable
-        Shows how many people are done.
+    The target, whose config this is, refuses templates of other parameters, and may not keep faces.
     """
     with source.reading() as view, target.writing() as change:
         check_parameters(change, config)

@@ -18,7 +18,7 @@ from lightproof.gallery.enrollment import (
     process_files,
     refusal_of,
 )
-from lightproof.gallery.folders.commit import FolderWriter, remove_missing, update_sources, write_in_batches
+from lightproof.gallery.folders.commit import FolderWriter, remove_missing, write_in_batches
 from lightproof.gallery.folders.diff import Batch, FolderDiff
 from lightproof.gallery.folders.scan import FolderReport, FolderScan, check_visible
 from lightproof.gallery.store import Store
@@ -39,21 +39,7 @@ def enroll_folder(
 ) -> FolderReport:
     """Enroll a folder; see :meth:`lightproof.gallery.Gallery.enroll_folder`.
 
-    Parameters
-    ----------
-    store : Store
-    scan : FolderScan
-    config : EnrollmentConfig
-    progress : callable
-        Shows how many files are settled.
-    syncing : bool
-        Whether photos follow their files, and photos that are no longer there are removed.
-    dry_run, retry, jobs, cluster
-        As in :meth:`lightproof.gallery.Gallery.enroll_folder`.
-
-    Returns
-    -------
-    FolderReport
+    When ``syncing``, photos follow their files, and photos that are no longer there are removed.
     """
     with executor_for("enroll_folder", jobs, cluster) as executor:
         with store.reading() as view:
@@ -66,7 +52,9 @@ def enroll_folder(
     # Several workers meet unreadable files earlier than one does; the report is the same.
     report.refused.sort()
     report.people = len(writer.people)
-    update_sources(store, diff, report)
+    if diff.sources and not dry_run:
+        with store.writing() as change:
+            change.set_sources(diff.sources)
     if syncing:
         remove_missing(store, scan.name, diff, config, report)
     return report

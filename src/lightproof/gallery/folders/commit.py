@@ -31,18 +31,7 @@ R = TypeVar("R")
 def write_in_batches(
     results: Iterable[tuple[R, int]], total: int, progress: Progress, write: Callable[[Sequence[R]], None]
 ) -> None:
-    """Write results as they come, some in one change.
-
-    Parameters
-    ----------
-    results : iterable of (result, int)
-        Each with the number of steps that it adds to the progress.
-    total : int
-        All steps.
-    progress : callable
-    write : callable
-        Writes some results.
-    """
+    """Write results, each with the number of steps that it adds to the progress, as they come, some in one change."""
     waiting: list[R] = []
     for result in progress(single_steps(results), total):
         if result is not None:
@@ -55,22 +44,10 @@ def write_in_batches(
 
 @dataclass
 class FolderWriter:
-    """Writes results of a folder, some in one change.
+    """Writes results of a folder, some in one change; fills in the report and the files that cannot be read now.
 
-    Attributes
-    ----------
-    store : Store
-    config : EnrollmentConfig
-    report : FolderReport
-        Filled in on the way.
-    moves : mapping of str to str
-        The new people of photos that may be taken from their present people.
-    unread : set of str
-        Files that cannot be read now; filled in on the way.
-    people : set of str
-        The people on the photos so far.
-    refused : dict of str to Refusal
-        The refusals so far, by hash.
+    ``moves`` has the new people of photos that may be taken from their present people. ``people`` are those on the
+    photos so far, ``refused`` the refusals so far, by hash.
     """
 
     store: Store
@@ -130,12 +107,7 @@ class FolderWriter:
     def _leave_out_enrolled(self, change: Change, photos: dict[str, list[NewPhoto]]) -> tuple[list[Refused], int]:
         """Take moved photos from their people; leave out photos that somebody else has enrolled meanwhile.
 
-        Returns
-        -------
-        late : list of Refused
-            Those enrolled as another person.
-        n_known : int
-            Number of those enrolled as the same person.
+        Returns the refusals of those enrolled as another person, and the number of those enrolled as the same person.
         """
         wanted = {photo.hash: person for person, own in photos.items() for photo in own}
         owners = change.owners_of(wanted)
@@ -203,13 +175,6 @@ def _remove_photos(change: Change, hashes: Iterable[str], owners: set[str], conf
         discard_measurements(change)
 
 
-def update_sources(store: Store, diff: FolderDiff, report: FolderReport) -> None:
-    """Store the new names of files whose photos stay with their people."""
-    if diff.sources and not report.dry_run:
-        with store.writing() as change:
-            change.set_sources(diff.sources)
-
-
 def remove_missing(store: Store, folder: str, diff: FolderDiff, config: EnrollmentConfig, report: FolderReport) -> None:
     """Remove photos that came from this folder and are no longer in it, and refusals likewise.
 
@@ -219,8 +184,8 @@ def remove_missing(store: Store, folder: str, diff: FolderDiff, config: Enrollme
     def is_missing(photo: Photo | Refusal) -> bool:
         return photo.hash not in diff.seen and photo.source not in diff.unread
 
-    came = diff.ownership.photos
-    missing = [photo for photo in came.values() if is_missing(photo)]
+    enrolled = diff.ownership.photos
+    missing = [photo for photo in enrolled.values() if is_missing(photo)]
     report.removed = [in_one_line(photo.source or photo.hash) for photo in missing]
     hashes = {photo.hash for photo in missing}
     if missing and not report.dry_run:
@@ -232,4 +197,4 @@ def remove_missing(store: Store, folder: str, diff: FolderDiff, config: Enrollme
         with store.writing() as change:
             change.forget_refusals(refusals)
     left = {diff.moves.get(photo.hash, photo.person) for photo in store.photos() if photo.hash not in hashes}
-    report.gone = sorted({came[number].person for number in {*hashes, *diff.moves}} - left)
+    report.gone = sorted({enrolled[number].person for number in {*hashes, *diff.moves}} - left)

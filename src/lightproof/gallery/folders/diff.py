@@ -34,20 +34,7 @@ Batch = tuple[list[PhotoFile], int]
 
 
 class Ownership:
-    """Whose the files of a folder are, by what was enrolled from the same folder before.
-
-    Parameters
-    ----------
-    enrolled : list of Photo
-        What came from the folder.
-    files : list of PhotoFile
-        What is in it now, by the names of its folders.
-
-    Attributes
-    ----------
-    photos : dict of str to Photo
-        What came from the folder, by hash.
-    """
+    """Whose the files of a folder are, by the photos that were enrolled from the same folder before."""
 
     def __init__(self, enrolled: Iterable[Photo], files: Sequence[PhotoFile]) -> None:
         self.photos = {photo.hash: photo for photo in enrolled}
@@ -104,25 +91,11 @@ class FolderDiff:
     """Finds the files of a folder that need work, and reports on all others.
 
     An empty gallery needs all files: then they are not read before they are worked on, and copies are left out
-    afterwards.
-
-    Parameters
-    ----------
-    store : Store
-    scan : FolderScan
-    config : EnrollmentConfig
-    report : FolderReport
-        Filled in on the way.
-    executor : Executor
-        Reads the files.
-    retry : bool
-        Whether refused photos are tried again.
-    moving : bool
-        Whether a photo follows its file to the folder of another person.
+    afterwards. With ``retry``, refused photos are tried again; when ``moving``, a photo follows its file to the folder
+    of another person.
 
     Attributes
     ----------
-    ownership : Ownership
     seen : dict of str to PhotoFile
         The first file of every photo in the folder, by hash.
     unread : set of str
@@ -254,13 +227,7 @@ class FolderDiff:
         return False
 
     def report_copies(self, refused: Mapping[str, Refusal]) -> None:
-        """Report on files that hold the same as an earlier file, as on that file.
-
-        Parameters
-        ----------
-        refused : mapping of str to Refusal
-            Refusals of this run, by hash.
-        """
+        """Report on files that hold the same as an earlier file, as on that file, given this run's refusals by hash."""
         owners = self._store.owners_of({file.hash for file in self._copies})
         for file in self._copies:
             if file.hash in refused:

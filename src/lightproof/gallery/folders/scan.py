@@ -65,18 +65,9 @@ class FolderReport:
 
 
 class FolderScan(NamedTuple):
-    """The files of a folder.
+    """The files of a folder, not yet read, and what is ignored.
 
-    Attributes
-    ----------
-    name : str
-        What the gallery calls the folder.
-    path : str
-        Absolute: the workers of a cluster stand elsewhere.
-    files : list of PhotoFile
-        Of the people that their folders are called after; nothing is read yet.
-    ignored : list of Refused
-        Other files.
+    The gallery knows the folder by its name; the path is absolute, because the workers of a cluster stand elsewhere.
     """
 
     name: str

@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import closing, contextmanager, suppress
 from functools import wraps
 from itertools import pairwise
 from typing import Concatenate, Final, ParamSpec, TypeVar
@@ -93,10 +93,6 @@ class Store:
     delays that: then the gallery is marked as :attr:`unswept`, and the store tries again after the next change, at the
     next opening, by whichever process, and when it is closed. PostgreSQL frees the room of deleted rows and does not
     overwrite it; :meth:`leftover` says so.
-
-    Parameters
-    ----------
-    database : Database
     """
 
     def __init__(self, database: Database) -> None:
@@ -107,29 +103,17 @@ class Store:
 
     @classmethod
     def open(cls, place: str | os.PathLike[str], *, create: bool = True, timeout: float = TIMEOUT_SECONDS) -> Store:
-        """Open a gallery.
+        """Open a file, ``sqlite:///FILE`` or ``postgresql://USER@HOST/DATABASE``; writers wait ``timeout`` seconds.
 
-        Parameters
-        ----------
-        place : str or path
-            A file name, ``sqlite:///FILE`` or ``postgresql://USER@HOST/DATABASE``.
-        create : bool, default=True
-            Make a gallery where there is no file, an empty file, or a database without tables.
-        timeout : float, default=30.0
-            Seconds that a writer waits for others.
-
-        Returns
-        -------
-        Store
+        With ``create``, make a gallery where there is no file, an empty file, or a database without tables.
         """
-        database = _database_at(place, timeout)
-        store = cls(database)
+        store = cls(_database_at(place, timeout))
         try:
-            database.prepare(create)
+            store._database.prepare(create)
             store._mark = store.facts().get("unswept")
             store._sweep()
         except BaseException:
-            database.close()
+            store._database.close()
             raise
         return store
 
@@ -140,23 +124,16 @@ class Store:
 
         If there is a gallery already, this changes it.
         """
-        database = _database_at(place, timeout)
-        try:
-            with database.making() as connection:
-                change = Change(connection, database.errors)
-                yield change
-                change.finish()
-        finally:
-            database.close()
+        with closing(_database_at(place, timeout)) as database, database.making() as connection:
+            change = Change(connection, database.errors)
+            yield change
+            change.finish()
 
     @staticmethod
     def exists(place: str | os.PathLike[str], *, timeout: float = TIMEOUT_SECONDS) -> bool:
         """Return whether anything is there; where nothing is, :meth:`open` would make a gallery. Changes nothing."""
-        database = _database_at(place, timeout)
-        try:
+        with closing(_database_at(place, timeout)) as database:
             return not database.is_blank()
-        finally:
-            database.close()
 
     @property
     def place(self) -> str:
@@ -212,10 +189,7 @@ class Store:
         return "unswept" in self.facts()
 
     def leftover(self) -> str | None:
-        """Say in one sentence what may be left of deleted rows, and until when; None if nothing is.
-
-        Also None where this store deleted nothing, and nothing waits to be overwritten.
-        """
+        """Say in one sentence what may be left of deleted rows, and until when; None if nothing is, or was deleted."""
         unswept = self.unswept
         return self._database.leftover(unswept) if unswept or self._erased else None
 

@@ -31,13 +31,7 @@ _BEFORE_CONNECTING = [
 
 @dataclass(frozen=True)
 class Place:
-    """A file, or the URL of a database.
-
-    Attributes
-    ----------
-    shown : str
-        The place as messages show it, without any password.
-    """
+    """A file, or the URL of a database; messages show it without any password."""
 
     shown: str
     file: Path | None = None
@@ -93,15 +87,7 @@ class _Unquoted(str):
 
 @dataclass(frozen=True)
 class PlaceErrors:
-    """Makes the sentences about one place; no text of the databases themselves reaches the caller.
-
-    Parameters
-    ----------
-    place : str
-        As messages show it.
-    timeout : float
-        Seconds that a writer waits for others.
-    """
+    """Makes the sentences about one place; no text of the databases themselves reaches the caller."""
 
     place: str
     timeout: float
@@ -152,9 +138,8 @@ class PlaceErrors:
         if kind == sqlite3.SQLITE_TOOBIG:
             return self.cannot_write("more in one piece than SQLite can hold")
         if kind in (sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_IOERR):
-            if writing:
-                return self.cannot_write("the disk refuses or is full")
-            return self.bad("a file that cannot be read")
+            refused = "the disk refuses or is full"
+            return self.cannot_write(refused) if writing else self.bad("a file that cannot be read")
         return self.bad("a file of another kind" if kind == sqlite3.SQLITE_NOTADB else _DAMAGED)
 
     def _of_postgres(self, state: str | None, message: str, writing: bool) -> LightproofError:
@@ -182,21 +167,13 @@ class PlaceErrors:
 
 
 class Database(ABC):
-    """Connections to one place. The two children hold what SQLite and PostgreSQL do differently.
+    """Connections to one place, where a writer waits ``timeout`` seconds for others.
 
-    Parameters
-    ----------
-    place : Place
-    timeout : float
-        Seconds that a writer waits for others.
-
-    Attributes
-    ----------
-    n_readers : int
-        Connections that read the rows of many people side by side.
+    The two children hold what SQLite and PostgreSQL do differently.
     """
 
     n_readers = 1
+    """Connections that read the rows of many people side by side."""
 
     def __init__(self, place: Place, timeout: float) -> None:
         self.errors = PlaceErrors(place.shown, timeout)
@@ -235,14 +212,8 @@ class Database(ABC):
     def sweep(self, traces: list[bytes] | None, patient: bool = True, thorough: bool = False) -> bool:
         """Overwrite what was deleted; return False if something prevents it.
 
-        Parameters
-        ----------
-        traces : list of bytes, or None
-            What the deleted rows may have left; None if unknown.
-        patient : bool
-            Whether to wait for others.
-        thorough : bool
-            Whether to do also what takes long.
+        ``traces`` are what the deleted rows may have left, None if unknown. A patient sweep waits for others; a
+        thorough one also does what takes long.
         """
 
     @abstractmethod

@@ -19,19 +19,10 @@ _INVISIBLE = {"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"}
 
 @dataclass(frozen=True, slots=True)
 class Person:
-    """An enrolled person.
+    """An enrolled person, with the number of photos.
 
-    Attributes
-    ----------
-    id : int
-        Never given to anybody else, not even after the person is forgotten.
-    name : str
-    photos : int
-        Number of photos of the person.
-    revision : int
-        Revision of the gallery at which the person last changed.
-    added : str
-        Time of enrollment, in UTC, as ISO 8601.
+    The id is never given to anybody else, not even after the person is forgotten. The revision is that of the gallery
+    when the person last changed; the time of enrollment is in UTC, as ISO 8601.
     """
 
     id: int
@@ -60,21 +51,9 @@ class Photo:
 class NewPhoto:
     """A photo to store, or one read back with its template.
 
-    Attributes
-    ----------
-    hash : str
-        Of the photo's contents; a gallery stores a photo once.
-    parameters : str
-        Identifies the settings of the template; templates of other parameters must not be compared.
-    template : bytes
-    source, folder : str, optional
-        The photo's file, and the folder that was enrolled with it.
-    light : str, optional
-        Direction of the light, as JSON.
-    face : bytes, optional
-        The face itself, if the gallery keeps faces.
-    code : bytes, optional
-        Binary code for searching a large gallery.
+    The hash is that of the photo's contents: a gallery stores a photo once. Templates of other parameters must not be
+    compared. The folder is the one that was enrolled with the file ``source``; the direction of the light is JSON; the
+    face itself is there if the gallery keeps faces; the binary code is for searching a large gallery.
     """
 
     hash: str

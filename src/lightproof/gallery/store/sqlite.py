@@ -21,7 +21,6 @@ from pathlib import Path
 from typing import Final
 
 from sqlalchemy import Connection, Engine, create_engine
-from sqlalchemy.exc import SQLAlchemyError
 from sqlalchemy.pool import NullPool, QueuePool
 
 from lightproof.core.threads import READERS
@@ -143,7 +142,12 @@ class SqliteFile(Database):
             # Drops the connections that could make the file again.
             self.engine.dispose()
         with self.reading() as connection, self.errors.translate():
-            self._check_tables(connection)
+            names = _tables(connection)
+            if not names:
+                raise self.errors.bad("an empty file")
+            foreign = {kind for kind, _ in names} - {"table", "index"}
+            if foreign or not {("table", name) for name in schema.FIRST} <= names:
+                raise self.errors.bad("a database with other tables")
             found = self._schema_of(connection)
         if found < schema.SCHEMA:
             if not self.writable:
@@ -190,28 +194,18 @@ class SqliteFile(Database):
                     raise
                 time.sleep(0.01)
 
-    def _check_tables(self, connection: Connection) -> None:
-        names = _tables(connection)
-        if not names:
-            raise self.errors.bad("an empty file")
-        foreign = {kind for kind, _ in names} - {"table", "index"}
-        if foreign or not {("table", name) for name in schema.FIRST} <= names:
-            raise self.errors.bad("a database with other tables")
-
     @contextmanager
     def reading(self) -> Iterator[Connection]:
         """See the parent."""
-        before = self.file.stat() if not self.writable and self.file.exists() else None
+        before = _version(self.file) if not self.writable and self.file.exists() else None
         with ExitStack() as opened:
-            try:
+            with self.errors.translate():
                 connection = opened.enter_context(self.engine.connect())
                 # Python's own handling of transactions is off: it would begin them too late for a snapshot.
                 connection.exec_driver_sql("BEGIN DEFERRED")
-            except (SQLAlchemyError, sqlite3.Error) as problem:
-                raise self.errors.sentence(problem) from None
             yield connection
         # SQLite trusts that a file opened as immutable does not change, so we check it.
-        if before is not None and _differs(before, self.file):
+        if before is not None and before != _version(self.file):
             raise GalleryBusy(self.errors.place, "left alone while it is read", "a change; read it again")
 
     def _begin_writing(self, connection: Connection) -> None:
@@ -222,10 +216,8 @@ class SqliteFile(Database):
     def sweep(self, traces: list[bytes] | None, patient: bool = True, thorough: bool = False) -> bool:
         """Empty the journal into the file; pack the file anew where pages still hold what was moved or deleted.
 
-        A large file is packed anew only where the sweep is thorough.
-
-        As long as somebody reads a state from before the deletion, SQLite needs that state: it lies in the file, and in
-        the journal beside it.
+        A large file is packed anew only where the sweep is thorough. As long as somebody reads a state from before the
+        deletion, SQLite needs that state: it lies in the file, and in the journal beside it.
         """
         with self.errors.translate(writing=True), closing(self._connect()) as connection:
             connection.execute(f"PRAGMA busy_timeout={SWEEP_WAIT_MS if patient else 0}")
@@ -295,6 +287,6 @@ def _beside(file: Path, ending: str) -> Path:
     return file.with_name(file.name + ending)
 
 
-def _differs(before: os.stat_result, file: Path) -> bool:
-    after = file.stat()
-    return (before.st_mtime_ns, before.st_size, before.st_ino) != (after.st_mtime_ns, after.st_size, after.st_ino)
+def _version(file: Path) -> tuple[int, int, int]:
+    status = file.stat()
+    return status.st_mtime_ns, status.st_size, status.st_ino
