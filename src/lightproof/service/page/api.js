@@ -1,4 +1,4 @@
-// The service, as functions. Every answer is described in lightproof/wire.py.
+// The service, as functions. Every answer is described in lightproof/service/schemas.py.
 
 const KEPT = "lightproof-token";
 const PATIENCE = 8; // times that a busy service is asked again

@@ -2,7 +2,7 @@
 
 import { el, svg } from "./dom.js";
 
-/** As in lightproof/advice.py: azimuth and elevation that each name stands for; left and right are the person's own. */
+/** As in lightproof/gallery/advice.py: azimuth and elevation that each name stands for; left and right are the person's own. */
 const LIGHTS = {
   front: { azimuth: 0, elevation: 10, words: "a window that you face" },
   left: { azimuth: -50, elevation: 10, words: "a window ahead of you on your left" },
@@ -13,7 +13,7 @@ const LIGHTS = {
   below: { azimuth: 0, elevation: -45, words: "a lamp on the table" },
 };
 
-const BEHIND = 105; // degrees, as in lightproof/diagnosis/hints.py
+const BEHIND = 105; // degrees, as in lightproof/imaging/lighting/diagnosis.py
 const FRONTAL = 0.36; // sine of the angle below which the light counts as that of the camera
 const AMBIENT = 0.035; // enough to see the head in its own shadow
 const SOFT = 0.12; // width of the edge of the shadow

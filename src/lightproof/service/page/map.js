@@ -1,4 +1,4 @@
-// What each patch of a face says, drawn over it: the same picture as lightproof/plots/explanation.py makes.
+// What each patch of a face says, drawn over it: the same picture as lightproof/plots/patch_overlay.py makes.
 
 const FAINTEST = 0.15;
 const STRONGEST = 0.9; // how much of the face the color covers where a patch says nothing, and where it says most

@@ -1,6 +1,6 @@
 // Which files of a folder or a zip are photos, and of whom.
 
-/** As in lightproof/datasets/folder.py. */
+/** As in lightproof/imaging/decode/format_guards.py. */
 const ENDINGS = /\.(jpe?g|png|bmp|gif|p[bgnp]m|tiff?|webp)$/i;
 
 /**
