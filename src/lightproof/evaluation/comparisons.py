@@ -24,21 +24,7 @@ PHOTOS_PER_BLOCK: Final = 64
 def compare_drawn(
     matcher: Matcher, images: Array, enrolled: Sequence[tuple[int, ...]], progress: SizedProgress
 ) -> Scores:
-    """Compare every photo with templates made of some of them.
-
-    Parameters
-    ----------
-    matcher : Matcher
-    images : ndarray of shape (n, h, w), uint8
-    enrolled : sequence of tuple of int
-        Photos that each template is made of.
-    progress : callable
-
-    Returns
-    -------
-    Scores
-        ``people`` has a column for each template.
-    """
+    """Compare every photo with templates, each made of some of them: one column of ``people`` for each template."""
     people_scores = np.empty((len(images), len(enrolled)), np.float32)
     cohort_scores = np.empty((len(images), len(matcher.cohort)), np.float32)
     templates, block = matcher.template_set({}), -1

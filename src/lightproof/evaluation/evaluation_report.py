@@ -122,7 +122,7 @@ def own_photos_table(evaluation: Within) -> TextTable:
     head = ["light", "photos", "named", "found", "strangers", "let in"]
     lines = []
     for group in evaluation.lights:
-        named, found, strangers = map(_counted_cell, (group.named, group.found, group.strangers))
+        named, found, strangers = map(_cell, (group.named, group.found, group.strangers))
         lines.append([group.words, str(group.named.of), named, found, str(group.strangers.of), strangers])
     note = (
         "Named: left out of the photos of its person, the best match is the right one, %. Found: and accepted at the "
@@ -147,31 +147,25 @@ def _percent(figure: Figure) -> str:
     return f"{100 * figure.value:.1f} %"
 
 
-def _cell(figure: Figure | None) -> str:
-    return ABSENT if figure is None else _with_interval(figure.value, figure.low, figure.high)
-
-
-def _counted_cell(photos: Counted) -> str:
-    return ABSENT if photos.share is None else _with_interval(photos.share, photos.low, photos.high)
-
-
-def _with_interval(share: float, low: float | None, high: float | None) -> str:
-    interval = "" if low is None or high is None else f" [{100 * low:.1f}, {100 * high:.1f}]"
+def _cell(figure: Figure | Counted | None) -> str:
+    if figure is None or (share := figure.share if isinstance(figure, Counted) else figure.value) is None:
+        return ABSENT
+    interval = (
+        "" if figure.low is None or figure.high is None else f" [{100 * figure.low:.1f}, {100 * figure.high:.1f}]"
+    )
     return f"{100 * share:.1f}{interval}"
 
 
 def _curves(evaluation: Evaluation) -> Iterator[str]:
-    ranks = {LIGHTS[light]: curves.cmc for light, curves in evaluation.curves.items() if curves.cmc is not None}
-    pairs = {
-        LIGHTS[light]: Line(curves.pairs.far, curves.pairs.frr)
-        for light, curves in evaluation.curves.items()
-        if curves.pairs is not None
-    }
-    strangers = {
-        LIGHTS[light]: Line(curves.strangers.far, curves.strangers.frr, _marks(evaluation) if light == "all" else ())
-        for light, curves in evaluation.curves.items()
-        if curves.strangers is not None
-    }
+    ranks, pairs, strangers = {}, {}, {}
+    for light, curves in evaluation.curves.items():
+        title, marks = LIGHTS[light], _marks(evaluation) if light == "all" else ()
+        if curves.cmc is not None:
+            ranks[title] = curves.cmc
+        if curves.pairs is not None:
+            pairs[title] = Line(curves.pairs.far, curves.pairs.frr)
+        if curves.strangers is not None:
+            strangers[title] = Line(curves.strangers.far, curves.strangers.frr, marks)
     if ranks:
         yield _chart(rank_chart(ranks), "Rank", "The right person among the best few; everybody is enrolled.")
     if strangers:
@@ -184,9 +178,8 @@ def _curves(evaluation: Evaluation) -> Iterator[str]:
 
 
 def _marks(evaluation: Evaluation) -> tuple[tuple[float, float], ...]:
-    used = [
-        [evaluation.figure(m, "all", "used", far) for m in ("strangers accepted", "found")] for far in evaluation.fars
-    ]
+    measures = ("strangers accepted", "found")
+    used = ([evaluation.figure(measure, "all", "used", far) for measure in measures] for far in evaluation.fars)
     return tuple((passed.value, 1 - named.value) for passed, named in used if passed and named)
 
 

@@ -48,7 +48,6 @@ class Evaluation:
         Shares of strangers that thresholds are meant to accept.
     stranger_questions : int
         Open-set trials with a stranger: a share under one in so many cannot be measured.
-    figures : tuple of Figure
     curves : dict of str to Curves
         By light.
     mistakes : tuple of Mistake

@@ -35,15 +35,9 @@ MIN_PEOPLE: Final = 20
 
 @dataclass(frozen=True)
 class Counted:
-    """How many photos of how many.
+    """How many photos of how many, the people on them, and the 95 % interval of the share.
 
-    Attributes
-    ----------
-    count, of : int
-    people : int
-        People on these photos.
-    low, high : float or None
-        The 95 % interval of the share, with people drawn again and not photos; None if one person is too few.
+    The interval draws people again, not photos; it is None if one person is too few.
     """
 
     count: int
@@ -68,18 +62,10 @@ class Counted:
 
 @dataclass(frozen=True)
 class InLight:
-    """Photos under one kind of light.
+    """Photos under one kind of light: a key of :data:`lightproof.evaluation.light_groups.LIGHTS`, and its title there.
 
-    Attributes
-    ----------
-    light, words : str
-        A key of :data:`lightproof.evaluation.light_groups.LIGHTS`, and its title there.
-    named : Counted
-        Photos left out of their person's template whose best match is the right person.
-    found : Counted
-        Those that are accepted, too.
-    strangers : Counted
-        Photos taken for somebody else when their person is left out altogether.
+    ``named`` are photos left out of their person's template whose best match is the right person, ``found`` those that
+    are accepted, too. ``strangers`` are photos taken for somebody else when their person is left out altogether.
     """
 
     light: str
@@ -95,18 +81,15 @@ class Within:
 
     Attributes
     ----------
-    far : float
-        Share of strangers that may be accepted.
-    threshold : float
-        The score from which on a match is accepted.
+    far, threshold : float
+        Share of strangers that may be accepted, and the score from which on a match is accepted.
     calibrated : bool
         Whether the gallery is calibrated; if so, on the very people who are strangers here.
     people : int
         Enrolled, with a photo.
-    asked : int
-        Photos left out of their person's template: only those of people with two or more.
-    strangers_asked : int
-        Probes with their person left out: none if nobody else is enrolled.
+    asked, strangers_asked : int
+        Photos left out of their person's template, if other photos of the person remain, and photos whose person was
+        left out, if somebody else is enrolled.
     lights : tuple of InLight
         All photos, then those under each kind of light that there is.
     from_faces : bool
@@ -225,14 +208,14 @@ def _leave_out(
         return [verdict(match_of(lead, math.nan, impostors), far).same for lead in leads.max(axis=1)]
 
     named: list[bool | None] = [None] * len(some)
-    found, accepted = named.copy(), named.copy()
+    found, accepted = named, named
     if leads.photo is not None:
         names = people.names
         named = [names[best] == name for best in leads.photo.argmax(axis=1)]
         # The gallery judges with all its photos: one light more or less hardly moves it.
         found = [right and same for right, same in zip(named, accepted_among(people, leads.photo), strict=True)]
     if leads.person is not None:
-        accepted = list(accepted_among(people.removing(name), leads.person))
+        accepted = [*accepted_among(people.removing(name), leads.person)]
     directions = np.array([read_light(photos[i].light, place) or (math.nan, math.nan) for i in some]).reshape(-1, 2)
     lights = groups_of(*directions.T).tolist()
     faces = [photos[i].face is not None for i in some]
@@ -240,14 +223,10 @@ def _leave_out(
 
 
 class LeftOut(NamedTuple):
-    """The leads of everybody on some photos of a person.
+    """The leads of everybody on n photos of a person.
 
-    Attributes
-    ----------
-    photo : ndarray of shape (n, C) or None
-        With each photo left out of its person's template; None for an only photo.
-    person : ndarray of shape (n, C - 1) or None
-        With the person left out; None if nobody else is enrolled.
+    ``photo``, shape (n, C), has each photo left out of its person's template; it is None for an only photo. ``person``,
+    shape (n, C - 1), has the person left out; it is None if nobody else is enrolled.
     """
 
     photo: Floats | None
@@ -263,11 +242,8 @@ def leads_left_out(
 
     Parameters
     ----------
-    matcher : Matcher
     people : TemplateSet
         Everybody, as they are enrolled.
-    name : str
-        One of them.
     photos : sequence of NewPhoto
         All photos of the person.
     some : ndarray of shape (n,)
@@ -277,9 +253,8 @@ def leads_left_out(
     """
     column, probes = people.names.index(name), [photos[i] for i in some]
     scores = scores_of_photos(matcher, people, probes, place)
-    without_photo = without_person = None
-    if len(people) > 1:
-        without_person = normalized_scores(scores.without(column))
+    without_photo = None
+    without_person = normalized_scores(scores.without(column)) if len(people) > 1 else None
     if len(photos) > 1:
         remade = matcher.template_set({i: _without(i, photos, matcher, place) for i in some.tolist()})
         own = scores.people.copy()
@@ -304,8 +279,7 @@ def _in_lights(outcomes: Sequence[_LeftOutPhoto]) -> Iterator[InLight]:
     for light, words in LIGHTS.items():
         some = [outcome for outcome in outcomes if light in ("all", outcome.light)]
         if some or light == "all":
-            named, found, strangers = (_counted(some, answer) for answer in ("named", "found", "accepted"))
-            yield InLight(light, words, named, found, strangers)
+            yield InLight(light, words, *(_counted(some, answer) for answer in ("named", "found", "accepted")))
 
 
 def _counted(outcomes: Sequence[_LeftOutPhoto], answer: str) -> Counted:

@@ -25,23 +25,10 @@ KINDS: Final = {
 
 @dataclass(frozen=True, eq=False)
 class Mistake:
-    """A wrong answer.
+    """A wrong answer; ``kind`` is one of `KINDS`, ``score`` is that of the best match.
 
-    Attributes
-    ----------
-    kind : str
-        One of `KINDS`.
-    file : str
-        The probe.
-    truth, nearest : str
-        The person it shows, and the best match.
-    score : float
-        Of the best match, 0 to 1.
-    lead : float
-    face : ndarray of shape (h, w), uint8
-    nearest_face, true_face : ndarray of shape (h, w), uint8, or None
-        Photos of both people other than the probe: enrolled ones, or with a gallery those of the folder. None for a
-        stranger, or if there is no other photo.
+    ``nearest_face`` and ``true_face`` are photos of both people other than the probe: enrolled ones, or with a gallery
+    those of the folder. They are None for a stranger, or if there is no other photo.
     """
 
     kind: str
@@ -64,14 +51,7 @@ class Mistake:
 class Album:
     """The photos and names that show a mistake.
 
-    Attributes
-    ----------
-    images : ndarray of shape (n, h, w), uint8
-    files : sequence of str
-    people : ndarray of shape (n,)
-    names : sequence of str
-    other : callable
-        Draw, person and probe -> position of another photo of the person, or None.
+    ``other`` takes draw, person and probe, and returns the position of another photo of the person, or None.
     """
 
     images: Array

@@ -49,19 +49,15 @@ class Figure:
 
     Attributes
     ----------
-    measure : str
-        One of `MEASURES`.
-    light : str
-        ``"all"``, or the group of the photos.
+    measure, light : str
+        One of `MEASURES`, and ``"all"`` or the group of the photos.
     threshold : {"measured", "used"} or None
         ``"measured"``: the one that accepts at most the wanted share of these very strangers. ``"used"``: the one that
         a gallery uses, which knows nothing of them. None for a measure without a threshold.
     far : float or None
         Share of strangers that the threshold is meant to accept.
-    value : float
-        A share, 0 to 1.
-    low, high : float or None
-        Its 95 % interval, with people drawn again and not photos; None if one person is too few.
+    value, low, high : float
+        A share, 0 to 1, and its 95 % interval, with people drawn again and not photos; None if one person is too few.
     people, photos, questions : int
         How many the figure rests on; a photo is the probe in several draws.
     """
@@ -86,13 +82,8 @@ class Figure:
 class Curves:
     """The curves of one group of photos; None without trials.
 
-    Attributes
-    ----------
-    cmc : ndarray, optional
-    pairs : Roc, optional
-        1:1, ROC and DET alike.
-    strangers : Roc, optional
-        Share of strangers accepted, and of enrolled photos not found or not rightly named.
+    ``pairs`` is 1:1, ROC and DET alike. ``strangers`` is the share of strangers accepted, and of enrolled photos not
+    found or not rightly named.
     """
 
     cmc: Floats | None
@@ -108,15 +99,7 @@ _Key: TypeAlias = tuple[str, str, str | None, float | None]
 class Judge:
     """Turns trials into figures.
 
-    Attributes
-    ----------
-    trials : Trials
-    people : ndarray of shape (n,)
-        Number of the person on each photo.
-    lights : ndarray of shape (n,), str
-    fars : sequence of float
-    impostors : ImpostorModel
-        The strangers that the gallery expects.
+    ``people`` is the number of the person on each photo, ``impostors`` are the strangers that the gallery expects.
     """
 
     trials: Trials

@@ -23,15 +23,7 @@ MAX_PEOPLE_PER_PROBE: Final = 200
 
 @dataclass(frozen=True, eq=False)
 class Draw:
-    """One way to enroll everybody.
-
-    Attributes
-    ----------
-    enrolled : tuple of tuple of int
-        For each person the positions of the photos enrolled, rising.
-    strangers : ndarray of shape (people,), bool
-        The people left out in the open-set trials.
-    """
+    """One way to enroll everybody: the photos of each person, rising, and who is left out in the open-set trials."""
 
     enrolled: tuple[tuple[int, ...], ...]
     strangers: NDArray[np.bool_]
@@ -44,15 +36,9 @@ class Draw:
 
 
 def make_draws(people: Ints, photos: int, draws: int, seed: int) -> list[Draw]:
-    """Draw the photos to enroll, and half of the people to be strangers.
+    """Draw the photos to enroll, and half of the people to be strangers; people are numbered from 0 without gaps.
 
     Of a person with too few photos all but one are enrolled, so that one is left as a probe; an only photo is enrolled.
-
-    Parameters
-    ----------
-    people : ndarray of shape (n,)
-        Number of the person on each photo, from 0 without gaps.
-    photos, draws, seed : int
     """
     counts = np.bincount(people)
     if len(counts) < 2 or counts.max() < 2:
@@ -78,15 +64,8 @@ def _draw(people: Ints, counts: Ints, photos: int, rng: np.random.Generator) -> 
 class Answers:
     """Identification, 1:N. Each array has one entry a trial; a photo may be the probe in several draws.
 
-    Attributes
-    ----------
-    photo, draw : ndarray of int
-    named : ndarray of int
-        The best match, as the number of a person.
-    lead : ndarray of float
-        How far the best match is ahead.
-    rank : ndarray of int
-        Rank of the right person, 1 for the best match; 0 for a stranger.
+    ``named`` is the number of the best match, ``lead`` how far it is ahead, and ``rank`` that of the right person: 1
+    for the best match, 0 for a stranger.
     """
 
     photo: Ints
@@ -110,14 +89,7 @@ class Answers:
 
 @dataclass(frozen=True, eq=False)
 class Pairs:
-    """Verification, 1:1: do this photo and this template show the same person? One entry a pair.
-
-    Attributes
-    ----------
-    photo : ndarray of int
-    lead : ndarray of float32
-    same : ndarray of bool
-    """
+    """Verification, 1:1: do this photo and this template show the same person? One entry a pair."""
 
     photo: Ints
     lead: Floats
@@ -128,15 +100,8 @@ class Pairs:
 class Trials:
     """All trials.
 
-    Attributes
-    ----------
-    closed : Answers
-        Everybody is enrolled.
-    known, strangers : Answers
-        The open-set trials, with some people left out: probes of the people enrolled, and of the others.
-    pairs : Pairs
-    n_enrolled : int
-        People enrolled in the open-set trials.
+    In the closed ones everybody is enrolled. In the open-set trials some people are left out: ``known`` are probes of
+    those enrolled, whom ``n_enrolled`` counts, and ``strangers`` those of the others.
     """
 
     closed: Answers
@@ -149,15 +114,7 @@ class Trials:
 def trials_of_draws(scores: Scores, columns: dict[tuple[int, ...], int], draws: Sequence[Draw], people: Ints) -> Trials:
     """Probe with all photos that are not enrolled, in every draw.
 
-    Parameters
-    ----------
-    scores : Scores
-        Of all photos for all templates.
-    columns : dict of tuple of int to int
-        The column of the template made of these photos.
-    draws : sequence of Draw
-    people : ndarray of shape (n,)
-        Number of the person on each photo.
+    ``columns`` is the column of the template made of these photos, ``people`` the number of the person on each photo.
     """
     closed, known, strangers, pairs = [], [], [], []
     for i, draw in enumerate(draws):
