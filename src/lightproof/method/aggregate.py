@@ -49,11 +49,7 @@ def bounded(distances: Floats) -> Floats:
     return np.negative(out, out=out)
 
 
-AGGREGATES: Final[dict[str, Callable[[Floats], Floats]]] = {
-    "sum": plain,
-    "normalized": normalized,
-    "bounded": bounded,
-}
+AGGREGATES: Final[dict[str, Callable[[Floats], Floats]]] = {"sum": plain, "normalized": normalized, "bounded": bounded}
 
 RELATIVE: Final = {"bounded"}
 """Rules for distances relative to the length of the patch's own vector, beyond the translation vectors."""

@@ -18,19 +18,7 @@ from lightproof.types import Floats
 
 
 class PatchDCT:
-    """Describes pictures by where in each patch the gradients lie.
-
-    Parameters
-    ----------
-    settings : GallerySettings
-        ``cell``, ``gradient``, ``dtype`` and ``placed_detail`` are used.
-    grid : PatchGrid
-
-    Attributes
-    ----------
-    n_numbers : int
-        Length of a patch's vector, D.
-    """
+    """Describes pictures by where in each patch the gradients lie; a patch's vector has the length ``n_numbers``, D."""
 
     def __init__(self, settings: GallerySettings, grid: PatchGrid) -> None:
         self._grid = grid

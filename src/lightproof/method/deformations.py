@@ -37,17 +37,8 @@ def tangents(cloud: Floats, angles: Floats, names: Sequence[str] = tuple(DEFORMA
 
     .. math:: t_B(n, \theta) = \langle B x_{\sigma_\theta(n)}, \mathbf w_\theta \rangle
 
-    Parameters
-    ----------
-    cloud : ndarray of shape (..., N, 2)
-        Gradient vectors, x first.
-    angles : ndarray of shape (m,)
-    names : sequence of str
-        Keys of :data:`DEFORMATIONS`.
-
-    Returns
-    -------
-    ndarray of shape (..., len(names), m, N)
+    The cloud has shape (..., N, 2), x first, the result (..., len(names), m, N); ``names`` are keys of
+    :data:`DEFORMATIONS`.
 
     Examples
     --------
@@ -64,22 +55,10 @@ def tangents(cloud: Floats, angles: Floats, names: Sequence[str] = tuple(DEFORMA
 
 
 def first_order(cloud: Floats, velocities: Floats, angles: Floats) -> Floats:
-    r"""First-order change of the Discrete R-CDT of a cloud whose every point has its own velocity.
+    r"""First-order change of the Discrete R-CDT of a cloud whose every point has its own velocity, (..., q, m, N).
 
     Differences are linear, so a picture :math:`J + \epsilon\delta` moves the cloud of J by the differences of
-    :math:`\delta`: give these, cut into the same patches.
-
-    Parameters
-    ----------
-    cloud : ndarray of shape (..., N, 2)
-        Gradient vectors, x first.
-    velocities : ndarray of shape (..., q, N, 2)
-        Of each point, in q changes.
-    angles : ndarray of shape (m,)
-
-    Returns
-    -------
-    ndarray of shape (..., q, m, N)
+    :math:`\delta`: give these as velocities, cut into the same patches, in q changes of shape (..., q, N, 2).
     """
     if velocities.shape[-2:] != cloud.shape[-2:]:
         legal = f"as many points as `cloud`, {cloud.shape[-2]}"
@@ -102,16 +81,8 @@ def ambient(images: Floats) -> Floats:
     .. math:: \frac{d}{d\beta} \frac{\log(1 + 255 (I + \beta))}{\log 256} = \frac{1}{\log 256 \, (1/255 + I)}
 
     Its differences are velocities for :func:`first_order`; x and y times it give those of a ramp of light. In the
-    logarithm contrast is the same change as even light, so this one vector is the first order of both.
-
-    Parameters
-    ----------
-    images : ndarray of shape (..., h, w)
-        Pixels in [0, 1], before the logarithm.
-
-    Returns
-    -------
-    ndarray of shape (..., h, w)
+    logarithm contrast is the same change as even light, so this one vector is the first order of both. ``images`` are
+    pixels in [0, 1], before the logarithm, of any shape (..., h, w); so is the rate.
     """
     rate: Floats = 1 / (images.dtype.type(np.log(256)) * (images.dtype.type(1 / 255) + images))
     return rate

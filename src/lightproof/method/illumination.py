@@ -185,40 +185,41 @@ EXPONENTIAL_COEFFICIENTS: Final = _interpolated(np.exp2, 7, -0.5, 0.5)
 def _put_powers(
     numbers: Floats, bits: Array, exponent: np.floating[Any], logarithm: Floats, exponential: Floats, out: Floats
 ) -> None:
-    whole, part = np.empty(NUMBERS_PER_BLOCK, np.int32), np.empty(NUMBERS_PER_BLOCK, np.int32)
+    exponents, mantissas = np.empty(NUMBERS_PER_BLOCK, np.int32), np.empty(NUMBERS_PER_BLOCK, np.int32)
     scale, left = np.empty(NUMBERS_PER_BLOCK, np.int64), np.empty(NUMBERS_PER_BLOCK, np.float64)
     unsure = np.empty(NUMBERS_PER_BLOCK, np.float32)
     for start in range(0, len(numbers), NUMBERS_PER_BLOCK):
         block = slice(start, start + NUMBERS_PER_BLOCK)
-        _take_apart(bits[block], whole, part)
-        _put_logarithms(whole, part.view(np.float32), np.float64(exponent), logarithm, left)
-        _split(left, scale)
+        _split_floats(bits[block], exponents, mantissas)
+        _put_logarithms(exponents, mantissas.view(np.float32), np.float64(exponent), logarithm, left)
+        _split_nearest(left, scale)
         _put_exponentials(left, scale.view(np.float64), exponential, unsure, out[block])
-        _ask_library(numbers[block], bits[block], unsure, exponent, out[block])
+        _recompute_unsure(numbers[block], bits[block], unsure, exponent, out[block])
 
 
 @compiled
-def _take_apart(bits: Array, whole: Array, part: Array) -> None:
-    """Write numbers as ``2 ** whole * part``, with a part from sqrt(1/2) to sqrt(2)."""
+def _split_floats(bits: Array, exponents: Array, mantissas: Array) -> None:
+    """Write numbers as ``2 ** exponent * mantissa``, with a mantissa from sqrt(1/2) to sqrt(2)."""
     half = np.int32(SQRT_HALF_BITS)
     for k in range(len(bits)):
         above = bits[k] - half
-        whole[k] = above >> np.int32(23)
-        part[k] = (above & np.int32(0x7FFFFF)) + half
+        exponents[k] = above >> np.int32(23)
+        mantissas[k] = (above & np.int32(0x7FFFFF)) + half
 
 
 @compiled
-def _put_logarithms(whole: Array, part: Floats, exponent: float, logarithm: Floats, out: Floats) -> None:
+def _put_logarithms(exponents: Array, mantissas: Floats, factor: float, logarithm: Floats, out: Floats) -> None:
+    """Put the binary logarithm of each number, times a factor, into ``out``."""
     a, b, c, d, e = logarithm[0], logarithm[1], logarithm[2], logarithm[3], logarithm[4]
     for k in range(len(out)):
-        x = np.float64(part[k])
+        x = np.float64(mantissas[k])
         s = (x - 1) / (x + 1)
         square = s * s
-        out[k] = exponent * (whole[k] + s * (a + square * (b + square * (c + square * (d + square * e)))))
+        out[k] = factor * (exponents[k] + s * (a + square * (b + square * (c + square * (d + square * e)))))
 
 
 @compiled
-def _split(numbers: Floats, scale: Array) -> None:
+def _split_nearest(numbers: Floats, scale: Array) -> None:
     """Subtract from each number the nearest whole one; put the bits of 2 to that power into ``scale``."""
     for k in range(len(numbers)):
         nearest = np.rint(numbers[k])
@@ -228,6 +229,7 @@ def _split(numbers: Floats, scale: Array) -> None:
 
 @compiled
 def _put_exponentials(left: Floats, scale: Floats, exponential: Floats, unsure: Floats, out: Floats) -> None:
+    """Put the powers of 2 into ``out``, rounded; ``unsure`` is 0 where no error could round them otherwise."""
     a, b, c, d = exponential[0], exponential[1], exponential[2], exponential[3]
     e, f, g, h = exponential[4], exponential[5], exponential[6], exponential[7]
     for k in range(len(out)):
@@ -239,7 +241,7 @@ def _put_exponentials(left: Floats, scale: Floats, exponential: Floats, unsure: 
 
 
 @compiled
-def _ask_library(numbers: Floats, bits: Array, unsure: Floats, exponent: np.floating[Any], out: Floats) -> None:
+def _recompute_unsure(numbers: Floats, bits: Array, unsure: Floats, exponent: np.floating[Any], out: Floats) -> None:
     """Let the library compute the powers whose rounding is not sure, and those of numbers without a logarithm."""
     where, count = np.empty(NUMBERS_PER_BLOCK, np.intp), 0
     least, beyond = np.int32(0x800000), np.int32(0x7F800000)

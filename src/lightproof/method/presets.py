@@ -195,41 +195,34 @@ def one_of(names: Collection[str]) -> Rule:
 
 def size_from(least: int) -> Rule:
     """Rule: rows and columns of ``least`` or more each."""
-    return (
-        f"(rows, columns) of {least} or more each",
-        lambda value: (
-            isinstance(value, tuple | list) and len(value) == 2 and all(is_whole(side, least) for side in value)
-        ),
-    )
+
+    def is_size(value: Any) -> bool:
+        return isinstance(value, tuple | list) and len(value) == 2 and all(is_whole(side, least) for side in value)
+
+    return f"(rows, columns) of {least} or more each", is_size
 
 
 POSITIVE: Final[Rule] = ("a number above 0", is_positive)
-
-
-def _is_size(value: Any) -> bool:
-    return value == "as-is" if isinstance(value, str) else size_from(2)[1](value)
-
-
-def _is_detail(value: Any) -> bool:
-    return value == "all" if isinstance(value, str) else is_whole(value, 1)
 
 
 def _is_fixed(value: Any) -> bool:
     return bool(0 < value <= 1) if isinstance(value, float | np.floating) else is_whole(value, 1)
 
 
-def _is_components(value: Any) -> bool:
-    return value == "validate" if isinstance(value, str) else _is_fixed(value)
-
-
 FIXED_COMPONENTS: Final[Rule] = ("a share in (0, 1] given as a float or an int of 1 or more", _is_fixed)
 """Numbers of components that need no validation."""
+
+
+def _word_or(word: str, rule: Rule) -> Callable[[Any], bool]:
+    """Return the test that accepts one word, and beside it what a rule accepts."""
+    return lambda value: value == word if isinstance(value, str) else rule[1](value)
+
 
 RULES: Final[dict[str, Rule]] = {
     "preset": one_of(PRESETS),
     "random_state": at_least(0),
     "cropped": ("True or False", lambda value: isinstance(value, bool | np.bool_)),
-    "size": ("(rows, columns) of 2 or more each, or 'as-is'", _is_size),
+    "size": ("(rows, columns) of 2 or more each, or 'as-is'", _word_or("as-is", size_from(2))),
     "smoothing": one_of(SMOOTHINGS),
     "light": one_of(LIGHTS),
     "gradient": one_of(GRADIENTS),
@@ -237,9 +230,12 @@ RULES: Final[dict[str, Rule]] = {
     "overlap": at_least(0),
     "n_angles": at_least(1),
     "angle_scheme": one_of(ANGLE_SCHEMES),
-    "detail": ("an int of 1 or more, or 'all'", _is_detail),
+    "detail": ("an int of 1 or more, or 'all'", _word_or("all", at_least(1))),
     "span": one_of(SPANS),
-    "components": ("a share in (0, 1] given as a float, an int of 1 or more, or 'validate'", _is_components),
+    "components": (
+        "a share in (0, 1] given as a float, an int of 1 or more, or 'validate'",
+        _word_or("validate", FIXED_COMPONENTS),
+    ),
     "copies": one_of(COPIES),
     "deformations": one_of(("none", *DEFORMATIONS, "all")),
     "aggregate": one_of(AGGREGATES),

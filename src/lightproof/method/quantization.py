@@ -31,21 +31,10 @@ MAX_SKEW: Final = 1e-3
 def compact_spans(samples: Floats, most: int, shared: SharedSpan) -> list[PatchSpans]:
     """Span the samples of several people, at most ``most`` directions each, in whole numbers.
 
-    The same as :func:`span_photos` and :meth:`PatchSpans.compact` within rounding, but much faster. A span does not
-    depend on the other people. Its first direction points along the first sample, because
-    :mod:`lightproof.matching.binary_codes` reads signs off it.
-
-    Parameters
-    ----------
-    samples : ndarray of shape (b, L, D, K)
-        L samples of each of b people.
-    most : int
-    shared : SharedSpan
-        Without directions.
-
-    Returns
-    -------
-    list of PatchSpans
+    The same as :func:`span_photos` and :meth:`PatchSpans.compact` within rounding, but much faster. ``samples`` has the
+    shape (b, L, D, K), L samples of each of b people; ``shared`` is without directions. A span does not depend on the
+    other people. Its first direction points along the first sample, because :mod:`lightproof.matching.binary_codes`
+    reads signs off it.
     """
     vectors, strengths = _leading_directions(samples, most)
     codes = encoded(vectors)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Final
 
 import numpy as np
@@ -37,19 +37,10 @@ TANGENT_SIZE: Final = 0.1
 
 
 class PatchRCDTExtractor:
-    """Describes images: sorted projections of the gradients of each patch.
-
-    Parameters
-    ----------
-    settings : MethodSettings
-        Already checked.
-    shape : (int, int)
-        Rows and columns that images are brought to.
+    """Describes images, by settings already checked: sorted projections of the gradients of each patch.
 
     Attributes
     ----------
-    settings_ : MethodSettings
-    grid_ : PatchGrid
     gradients_ : callable
         Takes the differences of what :meth:`unlit` returns, (..., h, w) -> (..., 2, h, w).
     angles_ : ndarray of shape (m,)
@@ -57,24 +48,17 @@ class PatchRCDTExtractor:
         The translation vectors, flattened like a patch. The cosines leave nothing of them.
     """
 
-    settings_: MethodSettings
-    grid_: PatchGrid
-    gradients_: Callable[[Floats], Floats]
-    angles_: Floats
-    translation_: Floats
-    _cosines: Floats | None
-    _sorters: dict[PatchGrid, PatchSorter]
-
     def __init__(self, settings: MethodSettings, shape: tuple[int, ...]) -> None:
         self.prepare(settings, shape)
 
     def prepare(self, settings: MethodSettings, shape: tuple[int, ...]) -> None:
-        """Get ready for images that are brought to ``shape``."""
+        """Get ready for images that are brought to ``shape``, rows and columns."""
         self.grid_ = PatchGrid(int(shape[0]), int(shape[1]), settings.cell, settings.overlap)
         self.gradients_ = GRADIENTS[settings.gradient]
         self.angles_ = projection_angles(settings.n_angles, settings.angle_scheme)
         self.translation_ = translation_vectors(self.angles_, self.grid_.n_points)
-        self._cosines, self._sorters = None, {}
+        self._cosines: Floats | None = None
+        self._sorters: dict[PatchGrid, PatchSorter] = {}
         if isinstance(settings.detail, int):
             self._cosines = cosines(self.grid_.n_points, settings.detail).astype(settings.dtype)
             self.translation_ = np.zeros((0, len(self.angles_) * len(self._cosines)))
@@ -95,20 +79,10 @@ class PatchRCDTExtractor:
         return out
 
     def enrolled_vectors(self, images: Images, copies: str, deformations: str) -> Floats:
-        """Compute what checked images put into a span: their features, those of their moved copies, and tangents.
+        """Compute what checked images put into a span, shape (n, 1 + copies + tangents, K, D).
 
-        Parameters
-        ----------
-        images : ndarray of shape (n, h, w) or list of ndarray of shape (h, w)
-        copies : str
-            A name in :data:`lightproof.method.warps.COPIES`.
-        deformations : str
-            A name in :data:`SPANNED_DEFORMATIONS`.
-
-        Returns
-        -------
-        ndarray of shape (n, 1 + copies + tangents, K, D)
-            The images themselves first.
+        First the features of the images themselves, then those of their copies, a name in
+        :data:`lightproof.method.warps.COPIES`, then tangents, a name in :data:`SPANNED_DEFORMATIONS`.
         """
         deformed = SPANNED_DEFORMATIONS[deformations]
         n_moved = 1 + len(COPIES[copies])

@@ -33,14 +33,8 @@ class PatchSorter:
     """Projects the vectors of each patch on some directions, sorts each projection, and sums it with some weights.
 
     The same as ``np.sort(grid.gather(project(fields, angles))) @ weights.T`` up to rounding, with the patches last.
-    Faster for small patches, because all patches are sorted at once, and the pixels that neighbors share only once.
-
-    Parameters
-    ----------
-    grid : PatchGrid
-    directions : ndarray of shape (m, 2)
-    weights : ndarray of shape (q, N)
-        For the smallest number of a patch, the second smallest, and so on.
+    Faster for small patches, because all patches are sorted at once, and the pixels that neighbors share only once. The
+    weights, shape (q, N), are for the smallest number of a patch, the second smallest, and so on.
     """
 
     def __init__(self, grid: PatchGrid, directions: Floats, weights: Floats) -> None:
@@ -140,14 +134,9 @@ class Step(NamedTuple):
 class SortingPlan:
     """How square patches are sorted.
 
-    Attributes
-    ----------
-    steps : tuple of Step
-    n_rows : int
-        Rows of numbers that the steps work in. The first ``stride ** 2`` hold the picture: row ``i * stride + j`` has
-        every ``stride``-th pixel of every ``stride``-th line, from line i and column j on.
-    sorted_rows : tuple of int
-        Rows that hold the smallest number of every patch in the end, the second smallest, and so on.
+    The steps work in ``n_rows`` rows of numbers. The first ``stride ** 2`` hold the picture: row ``i * stride + j`` has
+    every ``stride``-th pixel of every ``stride``-th line, from line i and column j on. In the end ``sorted_rows`` hold
+    the smallest number of every patch, the second smallest, and so on.
     """
 
     steps: tuple[Step, ...]
@@ -160,29 +149,16 @@ class SortingPlan:
         return max((down * width + right for down, right in offsets), default=0)
 
     def along(self, width: int, pitch: int) -> Array:
-        """Write the steps down for lanes that hold a picture line after line, ``width`` places each.
+        """Write the steps down for lanes that hold a picture line after line, ``width`` places each, shape (steps, 4).
 
         A place stands for the patch that begins there; the last places of a line, beyond the last patch, mean nothing.
-
-        Parameters
-        ----------
-        width : int
-        pitch : int
-            Numbers from one row to the next.
-
-        Returns
-        -------
-        ndarray of shape (steps, 4)
-            Where the two lanes to compare begin, and where the smaller and the larger numbers go.
+        ``pitch`` numbers lie between rows. A step says where the two lanes to compare begin, and where the smaller and
+        the larger numbers go.
         """
-
-        def begin(wire: Wire) -> int:
-            row, down, right = wire
-            return row * pitch + down * width + right
-
+        places = (pitch, width, 1)
         steps = [
-            (begin(first), begin(second), smaller * pitch, larger * pitch)
-            for first, second, smaller, larger in self.steps
+            (*(np.dot(wire, places) for wire in step[:2]), step.smaller * pitch, step.larger * pitch)
+            for step in self.steps
         ]
         return np.array(steps, np.uintp).reshape(-1, 4)
 

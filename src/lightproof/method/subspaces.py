@@ -23,16 +23,10 @@ LEVELS: Final = 127
 
 
 class Directions(NamedTuple):
-    """Orthonormal directions of some samples, the strongest first.
+    """Orthonormal directions of some samples, (..., r, D), the strongest first; those that are only rounding are 0.
 
-    Attributes
-    ----------
-    vectors : ndarray of shape (..., r, D), float64
-        Directions that are only rounding are 0.
-    strengths : ndarray of shape (..., r), float64
-        Singular values.
-    coordinates : ndarray of shape (..., L, r), float64
-        The samples in this basis.
+    ``strengths``, (..., r), are the singular values, ``coordinates``, (..., L, r), the samples in this basis. All are
+    float64.
     """
 
     vectors: Floats
@@ -251,16 +245,7 @@ class PatchSpans:
 def span_photos(samples: Floats, shared: SharedSpan) -> PatchSpans:
     """Span the photos of one person, patch by patch.
 
-    Parameters
-    ----------
-    samples : ndarray of shape (K, L, D)
-        Patch transforms of the person's L photos.
-    shared : SharedSpan
-
-    Returns
-    -------
-    PatchSpans
-        ``own`` in the dtype of the samples.
+    ``samples`` are the patch transforms of the person's L photos, (K, L, D); ``own`` gets their dtype.
     """
     exact = samples.astype(np.float64, copy=False)
     in_shared = exact @ shared.vectors.T

@@ -27,17 +27,9 @@ COPIES: Final[dict[str, tuple[tuple[float, float, float, float], ...]]] = {
 
 
 def moved(points: Array, similarities: Floats) -> Array:
-    """Return where points come from under each similarity.
+    """Return where points come from under each similarity, (p,), (..., 4) -> (..., p).
 
-    Parameters
-    ----------
-    points : ndarray of shape (p,), complex
-        Column + i row, from the middle of the picture, in heights.
-    similarities : ndarray of shape (..., 4)
-
-    Returns
-    -------
-    ndarray of shape (..., p), complex
+    Points are complex, column + i row, from the middle of the picture, in heights.
     """
     turn = np.exp(similarities[..., 2] + 1j * similarities[..., 3])
     move = similarities[..., 0] + 1j * similarities[..., 1]
