@@ -37,6 +37,6 @@ class PatchDCT:
 
     def _waves(self, fields: Floats) -> Floats:
         """Describe fields of gradients, (n, 2, h, w) -> (n, D, K)."""
-        # A product for each picture: one over all would differ in the last bit with the number of them.
+        # A product for each picture: one over all would differ in the last bit with the number of pictures.
         waves: Floats = self._cosines @ self._grid.lanes(fields)
         return waves.reshape(len(fields), self.n_numbers, self._grid.n_patches)

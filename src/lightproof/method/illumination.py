@@ -64,11 +64,14 @@ def tan_triggs(images: Floats, blur: float = 1.0) -> Floats:
     ndarray of shape (..., h, w)
         Within (-10, 10).
     """
-    curved = power(_unit(images, "tan-triggs"), 0.2)
+    curved, sides, smooth = power(_unit(images, "tan-triggs"), 0.2), images.shape[-2:], []
+    for sigma in (blur, 2 * blur):
+        down, across = (blurring(side, sigma, math.ceil(3 * sigma), images.dtype) for side in sides)
+        smooth.append(down.down(across.across(curved.reshape(-1, *sides))).ravel())
     bands, sizes = np.empty_like(curved), np.empty_like(curved)
     # Contrast that is only rounding must not be raised to full contrast.
     least = images.dtype.type(8 * np.finfo(images.dtype).eps)
-    _put_bands(_smooth(curved, blur).ravel(), _smooth(curved, 2 * blur).ravel(), least, bands.ravel(), sizes.ravel())
+    _put_bands(smooth[0], smooth[1], least, bands.ravel(), sizes.ravel())
     # The tenth root of D / c ** 10 is the root of D over c: no root has to be taken twice.
     roots = power(sizes, 0.1)
     roots /= (first := _mean_or_1(roots))
@@ -122,12 +125,6 @@ def _mean_or_1(images: Floats) -> Floats:
     """Return the mean of each picture, shape (..., 1, 1); 1 where there is nothing."""
     mean = np.mean(images, axis=(-2, -1), keepdims=True)
     return np.where(mean > 0, mean, images.dtype.type(1))
-
-
-def _smooth(images: Floats, sigma: float) -> Floats:
-    sides, radius = images.shape[-2:], math.ceil(3 * sigma)
-    down, across = (blurring(side, sigma, radius, images.dtype) for side in sides)
-    return down.down(across.across(images.reshape(-1, *sides))).reshape(images.shape)
 
 
 @compiled
