@@ -14,16 +14,7 @@ from lightproof.errors import CannotWrite
 
 @contextmanager
 def whole_file(path: Path) -> Iterator[BinaryIO]:
-    """Open a draft beside a file; it takes the file's place once all is written, and is gone otherwise.
-
-    Parameters
-    ----------
-    path : Path
-
-    Yields
-    ------
-    binary file
-    """
+    """Open a draft beside a file; it takes the file's place once all is written, and is gone otherwise."""
     draft = path.with_name(f".{path.name}.{uuid4().hex}.part")
     try:
         with open(draft, "xb") as file:

@@ -16,6 +16,7 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
 from functools import cache
 from importlib import metadata
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Self, cast
 
@@ -26,26 +27,13 @@ from lightproof.types import is_whole
 if TYPE_CHECKING:
     from distributed import Client, Future
 
-CONNECT_SECONDS: Final = 10.0
-"""Time for the scheduler to answer."""
-
-MAX_GREETING_BYTES: Final = 2**20
-"""Dask's own greeting has some hundred."""
-
-PATIENCE: Final = 60.0
-"""Seconds to wait where there is no worker: one that died may be started again."""
-
-POLL_SECONDS: Final = 1.0
-"""Time after which finished pieces are looked for, even without a signal."""
-
-RECOUNT_SECONDS: Final = 5.0
-"""Time after which the workers are counted again."""
-
-STORED_PIECES: Final = 2
-"""Pieces that wait for each thread of the workers, besides the one in work."""
-
-MAX_FATAL_PARTS: Final = 3
-"""If so many first parts of a piece all kill their workers, the workers are to blame."""
+CONNECT_SECONDS: Final = 10.0  # for the scheduler to answer
+MAX_GREETING_BYTES: Final = 2**20  # Dask's own greeting has some hundred
+PATIENCE: Final = 60.0  # seconds to wait where there is no worker: one that died may be started again
+POLL_SECONDS: Final = 1.0  # after which finished pieces are looked for, even without a signal
+RECOUNT_SECONDS: Final = 5.0  # after which the workers are counted again
+STORED_PIECES: Final = 2  # that wait for each thread of the workers, besides the one in work
+MAX_FATAL_PARTS: Final = 3  # if so many first parts of a piece all kill their workers, the workers are to blame
 
 ADDRESS: Final = "an address such as tcp://host:8786 or tls://host:8786"
 
@@ -56,16 +44,9 @@ LIBRARIES: Final = ("numpy", "scipy", "scikit-learn", "scikit-image", "numba", "
 
 
 def executor_for(owner: str, jobs: int, cluster: str | Cluster | None) -> AbstractContextManager[Executor]:
-    """Choose the executor: processes of this machine, or a cluster.
+    """Choose the executor: a cluster, for which ``jobs`` must be -1, or else so many processes of this machine.
 
-    Parameters
-    ----------
-    owner : str
-        The function that needs it, for error messages.
-    jobs : int
-        Processes; -1 is one for each core.
-    cluster : str or Cluster, optional
-        An address; then ``jobs`` must be -1. A connected cluster stays connected.
+    ``owner`` is the function that needs it, for error messages. A connected cluster stays connected.
     """
     if jobs != -1 and not is_whole(jobs, 1):
         raise BadParameter(owner, "jobs", "a whole number of at least 1, or -1 for one each core", jobs)
@@ -79,12 +60,7 @@ def executor_for(owner: str, jobs: int, cluster: str | Cluster | None) -> Abstra
 class Cluster:
     """The workers of a scheduler, as an executor; connected while it is used in a ``with``.
 
-    Parameters
-    ----------
-    address : str
-        Of the scheduler: ``tcp://host:8786``, or ``tls://host:8786`` with certificates from Dask's configuration.
-    patience : float
-        Seconds to wait where there is no worker.
+    The address is ``tcp://host:8786``, or ``tls://host:8786`` with certificates from Dask's configuration.
     """
 
     def __init__(self, address: str, patience: float = PATIENCE) -> None:
@@ -200,11 +176,7 @@ class Cluster:
         """Keep every thread of the workers busy, and some pieces waiting."""
         if time.monotonic() - self._counted > RECOUNT_SECONDS:
             self._ahead, self._counted = (1 + STORED_PIECES) * self.n_threads + 2, time.monotonic()
-        while len(mine) < self._ahead:
-            try:
-                piece = next(source)
-            except StopIteration:
-                return
+        for piece in islice(source, max(0, self._ahead - len(mine))):
             mine[self._send(do, piece, light)] = piece
 
     def _next_of(self, mine: Iterable[Future], ordered: bool) -> Future:

@@ -15,27 +15,13 @@ import numpy as np
 from lightproof.core.jit import compiled, written_out
 from lightproof.types import Array, Floats
 
-SWEEPS: Final = 4
-"""Rounds over all pairs of rows; each of the last ones squares, about, what is left beside the diagonal."""
-
-FEW_ROWS: Final = 5
-"""Rows up to which that many sweeps suffice for nearly all matrices; larger ones take one more."""
-
-LANES: Final = 16
-"""Numbers that a processor works on at once."""
+SWEEPS: Final = 4  # over all pairs of rows; each of the last ones squares, about, what is left beside the diagonal
+FEW_ROWS: Final = 5  # up to which that many sweeps suffice for nearly all matrices; larger ones take one more
+LANES: Final = 16  # numbers that a processor works on at once
 
 
 def inner_products(samples: Floats) -> Floats:
-    """Multiply each two samples of a person.
-
-    Parameters
-    ----------
-    samples : ndarray of shape (b, L, D, K)
-
-    Returns
-    -------
-    ndarray of shape (b, L, L, K)
-    """
+    """Multiply each two samples of a person, (b, L, D, K) -> (b, L, L, K)."""
     b, L, _, K = samples.shape
     out = np.zeros((b, L, L, K), samples.dtype)
     _put_inner_products(samples, out)
@@ -58,14 +44,9 @@ def _put_inner_products(samples: Floats, out: Floats) -> None:
 
 
 def symmetric_eigen(matrices: Floats, r: int) -> tuple[Floats, Floats, Floats]:
-    """Find the largest eigenvalues and their vectors.
+    """Find the ``r`` largest eigenvalues and their vectors of matrices (b, L, L, K) of trace 1, or 0.
 
-    Parameters
-    ----------
-    matrices : ndarray of shape (b, L, L, K)
-        Matrices of trace 1, or 0. Only what is on and above the diagonal is read; all of it is changed.
-    r : int
-        Number of eigenvalues, at most L.
+    Only what is on and above the diagonal is read; all of it is changed.
 
     Returns
     -------

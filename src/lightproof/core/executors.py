@@ -38,16 +38,10 @@ def _refuse_death(piece: object, deaths: int) -> Any:
 
 @dataclass(frozen=True)
 class Task(Generic[P, R]):
-    """The work on each piece.
+    """The work on each piece, sent to other processes; if one dies over it, another does it again.
 
-    Attributes
-    ----------
-    do : callable
-        A piece -> its result. Sent to other processes; if one dies over it, another does it again.
-    parts : callable
-        A piece -> its smallest parts; by default the piece itself.
-    lost : callable
-        A smallest part, and how many workers died over it -> its result; by default an error.
+    ``parts`` cuts a piece into its smallest parts; by default it is one. ``lost`` gives the result of a smallest part
+    over which so many workers died; by default it is an error.
     """
 
     do: Callable[[P], R]
@@ -61,24 +55,11 @@ class Executor(Protocol):
     def map(
         self, task: Task[P, R], pieces: Iterable[P], total: int, *, light: bool = False, ordered: bool = True
     ) -> Iterator[R]:
-        """Do a task with every piece, and read few more pieces than are in work.
+        """Do a task with every piece; yield one result for each piece, or for each part of a piece that was cut.
 
-        Parameters
-        ----------
-        task : Task
-        pieces : iterable
-            May itself wait for results of another task of this executor.
-        total : int
-            Number of pieces, at most.
-        light : bool
-            Whether a piece costs too little to be sent to another process of this machine.
-        ordered : bool
-            Whether results come in the order of the pieces, or as they are finished.
-
-        Yields
-        ------
-        object
-            One for each piece, or for each part of a piece that was cut.
+        Of the pieces, ``total`` at most, few more are read than are in work; their source may itself wait for results
+        of another task of this executor. A light piece costs too little to be sent to another process of this machine.
+        Results that are not ordered come as they are finished.
         """
         ...
 
@@ -89,13 +70,7 @@ class Executor(Protocol):
 
 @dataclass(frozen=True)
 class ProcessExecutor:
-    """Processes of this machine; this one alone where others would only be in the way.
-
-    Attributes
-    ----------
-    jobs : int
-        Processes; -1 is one for each core.
-    """
+    """Processes of this machine, -1 for one each core; this one alone where others would only be in the way."""
 
     jobs: int = -1
 
@@ -114,13 +89,7 @@ class ProcessExecutor:
 
 
 def in_processes(do: Callable[[P], R], pieces: Iterable[P], jobs: int, ordered: bool = True) -> Iterator[R]:
-    """Call a function with each piece in other processes; read few more pieces than are in work.
-
-    Yields
-    ------
-    object
-        The results, in the order of the pieces or as they are finished.
-    """
+    """Call a function with each piece in other processes; read few more pieces than are in work."""
     me = os.getpid()
     return_as = "generator" if ordered else "generator_unordered"
     parallel = Parallel(n_jobs=jobs, pre_dispatch=PRE_DISPATCH, batch_size=1, return_as=return_as)
@@ -159,14 +128,12 @@ def _undisturbed(asker: int, do: Callable[[P], R], piece: P) -> R:
     """Do a piece of work; a worker ignores interrupts even where it could not inherit the mask."""
     if os.getpid() != asker:
         signal.signal(signal.SIGINT, signal.SIG_IGN)
-        _freeze_garbage_collection()
+        _freeze_garbage()
     return do(piece)
 
 
-@cache
-def _freeze_garbage_collection() -> None:
-    """Keep the garbage collector from looking through everything that is loaded."""
-    gc.freeze()
+_freeze_garbage = cache(gc.freeze)
+"""Keeps the garbage collector from looking through everything that is loaded."""
 
 
 class _Hold:

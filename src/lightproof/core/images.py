@@ -14,16 +14,10 @@ from lightproof.types import Array, Floats
 Images: TypeAlias = Array | Sequence[Array]
 """A stack of shape (n, h, w), or a sequence of images of shape (h, w) whose sizes may differ."""
 
-WHITE: Final[dict[str, float]] = {"uint8": 255.0, "uint16": 65535.0}
-"""The value of white by dtype; floats are taken as they are."""
-
+WHITE: Final[dict[str, float]] = {"uint8": 255.0, "uint16": 65535.0}  # by dtype; floats are taken as they are
 SMOOTHINGS: Final = ("float", "8-bit")
-
-BRIGHTEST: Final = 10.0
-"""Floats are taken with white = 1; light may exceed it, but a picture in 0..255 is a mistake."""
-
-ROUNDING: Final = 1e-6
-"""How far resizing may carry a pixel out of [0, 1]."""
+BRIGHTEST: Final = 10.0  # of floats, whose white is 1; light may exceed it, but a picture in 0..255 is a mistake
+ROUNDING: Final = 1e-6  # how far resizing may carry a pixel out of [0, 1]
 
 _LEGAL_DTYPES = "uint8, uint16 or float with white = 1"
 _LEGAL_IMAGE = "a grey image of shape (h, w)"
@@ -31,20 +25,9 @@ _LEGAL_SHAPE = "a stack of grey images of shape (n, h, w) or a list of grey imag
 
 
 def check_images(X: Any, cell: int = 2, unit: bool = False) -> Images:
-    """Refuse what is not a non-empty set of grey images with usable pixels.
+    """Refuse what is not a non-empty set of grey images with usable pixels; return the others as arrays.
 
-    Parameters
-    ----------
-    X : Any
-        The images, as the caller passed them.
-    cell : int
-        Side of a patch; an image must hold one.
-    unit : bool
-        Whether floats must lie in [0, 1].
-
-    Returns
-    -------
-    ndarray of shape (n, h, w) or list of ndarray of shape (h, w)
+    An image must hold a patch of side ``cell``. With ``unit``, floats must lie in [0, 1].
     """
     if isinstance(X, np.ndarray) and X.dtype != object:
         _check_stack(X)
@@ -90,22 +73,10 @@ def bring_to_size(images: Images, size: tuple[int, int] | None, dtype: Any, smoo
     """Scale to white = 1 and resize, smoothing first where the picture shrinks.
 
     The same linear map as scikit-image's ``resize(image, size, anti_aliasing=True)``, applied to lines, then columns.
+    Size None keeps the images as they are; then all must have one size.
 
-    Parameters
-    ----------
-    images : ndarray of shape (n, h, w) or list of ndarray of shape (h, w)
-        As :func:`check_images` returns them.
-    size : (int, int) or None
-        Rows and columns to bring them to; None keeps them, and then all must have one size.
-    dtype : dtype
-        float32 or float64.
-    smoothing : {"float", "8-bit"}
-        ``"8-bit"`` rounds the smoothed picture down to whole grey values before it is sampled, as the image library
-        did behind the published figures. It needs uint8 images.
-
-    Returns
-    -------
-    ndarray of shape (n, *size)
+    Smoothing ``"8-bit"`` rounds the smoothed picture down to whole grey values before it is sampled, as the image
+    library did behind the published figures. It needs uint8 images.
     """
     if isinstance(images, np.ndarray):
         return _resize_stack(images, size or images.shape[1:], dtype, smoothing)

@@ -74,12 +74,7 @@ def one_photo_each() -> Iterator[None]:
 def training_part(labels: Sequence[Hashable], seed: int, single: str = "refused") -> Array:
     """Mark two thirds of each person's photos, drawn at random, shape (n,); the others validate.
 
-    Parameters
-    ----------
-    labels : sequence of length n
-    seed : int
-    single : {"refused", "trains"}
-        What to do with the only photo of a person.
+    The only photo of a person is "refused", or "trains".
     """
     people = list(dict.fromkeys(labels))
     if len(people) < 2:

@@ -20,15 +20,9 @@ from lightproof.types import Array, Floats, Ints
 
 @dataclass(frozen=True, eq=False)
 class Resampling:
-    """A map of a column of pixels to another one.
+    """A map of a column of pixels to another one, as a matrix (new, old).
 
-    Attributes
-    ----------
-    matrix : ndarray of shape (new, old)
-    first : ndarray of shape (new,)
-        First pixel that each new one is made of.
-    weights : ndarray of shape (new, count)
-        Weights of that pixel and of the next ones.
+    Each new pixel is made of the pixel ``first``, (new,), and of the next ones, with weights (new, count).
     """
 
     matrix: Floats
@@ -58,17 +52,7 @@ class Resampling:
 
 @lru_cache(maxsize=64)
 def blurring(side: int, sigma: float, radius: int, dtype: np.dtype[Any]) -> Resampling:
-    """Blur ``side`` pixels; beyond the ends the last pixel is repeated.
-
-    Parameters
-    ----------
-    side : int
-    sigma : float
-        Standard deviation of the Gaussian in pixels.
-    radius : int
-        Pixels that count on each side.
-    dtype : dtype
-    """
+    """Blur ``side`` pixels by a Gaussian of so many pixels on each side; beyond the ends the last one is repeated."""
     return Resampling.of(_blurred(np.arange(side), side, gaussian(sigma, radius), _repeated), dtype)
 
 
@@ -76,12 +60,7 @@ def blurring(side: int, sigma: float, radius: int, dtype: np.dtype[Any]) -> Resa
 def resizing(old: int, new: int, smooth: bool, dtype: np.dtype[Any]) -> Resampling:
     """Resize ``old`` pixels to ``new`` ones, each between the two nearest; beyond the ends they are mirrored.
 
-    Parameters
-    ----------
-    old, new : int
-    smooth : bool
-        Whether pixels that become fewer are blurred first.
-    dtype : dtype
+    When ``smooth``, pixels that become fewer are blurred first.
     """
     sigma = (old / new - 1) / 2 if smooth else 0.0
     weights = gaussian(sigma, reach_of(sigma)) if sigma > 0 else np.ones(1)
@@ -109,13 +88,7 @@ def reach_of(sigma: float) -> int:
 def _blurred(pixels: Ints, side: int, weights: Floats, border: Callable[[Ints, int], Ints]) -> Floats:
     """Return the weights that make some of ``side`` pixels when they are blurred, shape (n, side).
 
-    Parameters
-    ----------
-    pixels : ndarray of shape (n,)
-    side : int
-    weights : ndarray of shape (2 radius + 1,)
-    border : callable
-        Takes places that may lie beyond the first or the last pixel to pixels.
+    ``border`` takes places that may lie beyond the first or the last pixel to pixels.
     """
     out, rows = np.zeros((len(pixels), side)), np.arange(len(pixels))
     for step, weight in enumerate(weights, start=-(len(weights) // 2)):
