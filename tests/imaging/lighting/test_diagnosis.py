@@ -82,9 +82,7 @@ def test_a_mirrored_face_has_the_mirrored_light(lit):
 def test_a_face_is_as_far_from_renderings_and_their_mirror_images_as_they_are_written_out(rng):
     asked, rendered = rng.normal(size=(3, 16, 14)), rng.normal(size=(5, 16, 14))
     faces, halves_of = light_direction._halves(asked), light_direction._halves(rendered)
-    far = light_direction._squared_distances(
-        faces, light_direction._Bank(halves_of, halves_of.squared_lengths, np.zeros((10, 3)))
-    )
+    far = light_direction._squared_distances(faces, halves_of)
 
     def weighed(light):
         light = light / np.linalg.norm(light, axis=(1, 2), keepdims=True)

@@ -8,34 +8,17 @@ from typing import Final
 
 from lightproof.errors import BadImage
 
-MOST_BYTES: Final = 64 * 2**20
-"""The longest file that is read; the largest photos of phones have half of that."""
-
-READABLE: Final = "a readable image file"
-"""What a file must be where nothing better can be said."""
+MOST_BYTES: Final = 64 * 2**20  # of a file that is read; the largest photos of phones have half of that
+READABLE: Final = "a readable image file"  # what a file must be where nothing better can be said
 
 _LONGEST_NAME: Final = 300  # letters
-
 _NO_WAITING: Final = getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_NOCTTY", 0)
 
 
 def contents_of(source: object, where: str | None, legal: str = READABLE) -> tuple[bytes, str]:
-    """Return the contents of a file, and what errors call it.
+    """Return the contents of a file, given by its path or as such, and what errors call it, in one line.
 
-    Parameters
-    ----------
-    source : Path, str or bytes
-        The path of the file, or its contents.
-    where : str, optional
-        What an error calls it; the path, or "the picture" for contents.
-    legal : str
-        What an error says that the file must be.
-
-    Returns
-    -------
-    contents : bytes
-    where : str
-        In one line.
+    They call it ``where``, else by its path, or "the picture" for contents; ``legal`` says what it must be.
     """
     if isinstance(source, bytes):
         where = in_one_line(where or "the picture", _LONGEST_NAME)

@@ -26,15 +26,9 @@ ENDINGS: Final = frozenset(
 )
 """File name endings of pictures, in small or capital letters; a folder's other files are left out."""
 
-MOST_PIXELS: Final = 120_000_000
-"""The largest picture that is unpacked; phones take up to 108 million pixels, or a little more."""
-
-MOST_SIDE: Final = 65_535
-"""The longest side of a picture; no JPEG can have a longer one."""
-
-MOST_NOTES: Final = 2**20
-"""Bytes of a camera's notes; honest ones have less than 2**16."""
-
+MOST_PIXELS: Final = 120_000_000  # of a picture that is unpacked; phones take up to 108 million, or a little more
+MOST_SIDE: Final = 65_535  # the longest side of a picture; no JPEG can have a longer one
+MOST_NOTES: Final = 2**20  # bytes of a camera's notes; honest ones have less than 2**16
 _MOST_READS: Final = 1_000_000  # pieces a decoder may ask for; honest files need some thousands
 _PIXELS_PER_BYTE: Final = 4096  # no photograph beyond the next number of pixels is packed that tightly
 _PACKED_FREELY: Final = 2**24
@@ -91,16 +85,7 @@ class Stream(io.BytesIO):
 def check_size(width: int, height: int, contents: bytes, where: str, most: int | None = None) -> None:
     """Refuse a picture that is too large, or much too large for its file.
 
-    Parameters
-    ----------
-    width, height : int
-        As the header says.
-    contents : bytes
-        The whole file.
-    where : str
-        What an error calls it.
-    most : int, optional
-        A lower limit of pixels than the one for all pictures.
+    ``most`` is a lower limit of pixels than the one for all pictures.
     """
     limit = MOST_PIXELS if most is None else min(most, MOST_PIXELS)
     if width * height > limit or max(width, height) > MOST_SIDE:
@@ -181,9 +166,7 @@ def _jpeg_segments(contents: bytes) -> Iterator[tuple[int, bytes]]:
 
 # --- PNG
 
-_SAMPLES: Final = {0: 1, 2: 3, 3: 1, 4: 2, 6: 4}
-"""Numbers of a pixel, by the kind of color."""
-
+_SAMPLES: Final = {0: 1, 2: 3, 3: 1, 4: 2, 6: 4}  # numbers of a pixel, by the kind of color
 _ONE_PASS: Final = ((0, 0, 1, 1),)
 _ADAM7: Final = ((0, 0, 8, 8), (4, 0, 8, 8), (0, 4, 4, 8), (2, 0, 4, 4), (0, 2, 2, 4), (1, 0, 2, 2), (0, 1, 1, 2))
 """The passes of an interlaced file: first column, first row, and the steps to the next ones."""

@@ -20,21 +20,9 @@ _PLAIN: Final = re.compile(rb"P5\s{1,9}(\d{1,5})\s{1,9}(\d{1,5})\s{1,9}255\s")
 
 
 def plain_grey(contents: bytes, where: str, most: int | None) -> NDArray[np.uint8] | None:
-    """Read a file of grey bytes under a plain header, as most data sets of faces come.
+    """Read a file of grey bytes under a plain header, as most data sets of faces come; the array is nobody else's.
 
-    Parameters
-    ----------
-    contents : bytes
-        The whole file.
-    where : str
-        What an error calls it.
-    most : int, optional
-        A lower limit of pixels than the one for all pictures.
-
-    Returns
-    -------
-    ndarray of shape (h, w), uint8, or None
-        Writable, and nobody else's. None if it is another kind of file, or has fewer pixels than it says.
+    Returns None for another kind of file, or one that has fewer pixels than it says.
     """
     head = _PLAIN.match(contents)
     if not head:
@@ -74,16 +62,6 @@ def read_raw_grey(path: Path, height: int, width: int) -> NDArray[np.uint8]:
 
     Such a file does not say whether it holds three pictures one after the other or three bytes for each pixel. Read
     the wrong way, neighboring pixels have little in common; so the reading with the smaller total variation is taken.
-
-    Parameters
-    ----------
-    path : Path
-    height, width : int
-        Of the picture.
-
-    Returns
-    -------
-    ndarray of shape (h, w), uint8
     """
     legal = f"a file of {height} x {width} x 3 bytes"
     contents, where = contents_of(path, None, legal)

@@ -37,41 +37,23 @@ LOOKS: Final[dict[str, Callable[[Floats], Floats]]] = {
 The first finds nearly all, in any light; the last is for faces that drown in the noise of the camera.
 """
 
-MAX_DEPTH: Final = 3
-"""Number of times the sides of the squares are halved, at most."""
+MAX_DEPTH: Final = 3  # number of times the sides of the squares are halved, at most
+QUICK_DEPTH: Final = 1  # the same for a quick search
 
-QUICK_DEPTH: Final = 1
-"""The same for a quick search."""
-
+# Eye distance, as a share of a square's side, of a face that is large in it; the detector misses below about 0.075.
 LARGE_EYE_SHARE: Final = 0.2
-"""Eye distance, as a share of a square's side, of a face that is large in it; the detector misses below about 0.075."""
+MAX_ROLL_DEGREES: Final = 60.0  # of a head; beyond it the detector finds a face by luck, if at all
+MIN_DETECTOR_SCORE: Final = 0.4  # from which on the mesh is tried
+MIN_MESH_SCORE: Final = 0.95  # from which on there is a face
 
-MAX_ROLL_DEGREES: Final = 60.0
-"""Roll of a head beyond which the detector finds it by luck, if at all."""
+# In eye distances.
+MAX_MESH_GAP: Final = 0.08  # between the two meshes, up to which they agree
+MESH_SQUARE: Final = 3.4  # side of the mesh's square
+MESH_MIDDLE: Final = 0.4  # from the eyes down to that square's middle
+MAX_EYE_MOVE: Final = 0.1  # by which the mesh may move the eyes; if it moves them farther, it is fitted once more
 
-MIN_DETECTOR_SCORE: Final = 0.4
-"""Score of the detector from which on the mesh is tried."""
-
-MIN_MESH_SCORE: Final = 0.95
-"""Score of the mesh from which on there is a face."""
-
-MAX_MESH_GAP: Final = 0.08
-"""Distance between the two meshes, as a share of the eye distance, up to which they agree."""
-
-MESH_SQUARE: Final = 3.4
-"""Side of the mesh's square, in eye distances."""
-
-MESH_MIDDLE: Final = 0.4
-"""Distance of that square's middle below the eyes, in eye distances."""
-
-MAX_EYE_MOVE: Final = 0.1
-"""Share of their distance by which the mesh may move the eyes; if it moves them farther, it is fitted once more."""
-
-MIN_EYE_PIXELS: Final = 20.0
-"""Eye distance below which there is too little of a face to compare it."""
-
-MIN_EYE_SHARE: Final = 0.012
-"""Eye distance, as a share of the photo's longer side, that is too small even for the smallest squares."""
+MIN_EYE_PIXELS: Final = 20.0  # eye distance below which there is too little of a face to compare it
+MIN_EYE_SHARE: Final = 0.012  # of the photo's longer side: too small an eye distance even for the smallest squares
 
 
 @dataclass(frozen=True)
@@ -262,12 +244,7 @@ class Window(NamedTuple):
 
 
 class Pyramid:
-    """A photo, and the same photo halved again and again.
-
-    Parameters
-    ----------
-    image : ndarray of shape (h, w), uint8
-    """
+    """A photo, and the same photo halved again and again."""
 
     def __init__(self, image: NDArray[np.uint8]) -> None:
         self._levels: list[Floats] = [image.astype(np.float32) / np.float32(255)]
@@ -282,16 +259,11 @@ class Pyramid:
         # The middle of pixel 0 is at 0 on every level, so a place moves by the half pixel that it gains or loses.
         corner = window.to_photo(np.array([0.5 + 0.5j, 1.5 + 0.5j, 0.5 + 1.5j]), pixels)
         here, right, down = ((corner + 0.5 + 0.5j) / halved - 0.5 - 0.5j).tolist()
-        matrix = np.array(
-            [
-                [(right - here).real, (down - here).real, here.real],
-                [(right - here).imag, (down - here).imag, here.imag],
-                [0, 0, 1],
-            ]
-        )
+        to_right, to_down = right - here, down - here
+        matrix = [[to_right.real, to_down.real, here.real], [to_right.imag, to_down.imag, here.imag], [0, 0, 1]]
         drawn: Floats = warp(  # type: ignore[no-untyped-call]
             self._levels[level],
-            AffineTransform(matrix=matrix),  # type: ignore[no-untyped-call]
+            AffineTransform(matrix=np.array(matrix)),  # type: ignore[no-untyped-call]
             output_shape=(pixels, pixels),
             order=1,
             mode="constant",

@@ -13,20 +13,11 @@ from lightproof.types import Floats, is_whole
 
 Pixel = TypeVar("Pixel", bound=np.generic)
 
-FACE_SIZE: Final = (192, 168)
-"""Height and width of a face, as in Extended Yale B."""
-
-EYE_ROW: Final = 0.24
-"""Row of the eyes, as a fraction of the height."""
-
-EYE_COLUMN: Final = 0.21
-"""Column of the eye on the left of the picture, as a fraction of the width; the other one mirrors it."""
-
-MIN_ALIGNABLE_PIXELS: Final = 4.0
-"""Smallest legal eye distance; nearer eyes are a mistake, or of too small a face."""
-
-MAX_JITTER: Final = 0.15
-"""Largest standard deviation of the jitter, as a share of the eye distance; beyond it eyes could change sides."""
+FACE_SIZE: Final = (192, 168)  # height and width, as in Extended Yale B
+EYE_ROW: Final = 0.24  # as a fraction of the height
+EYE_COLUMN: Final = 0.21  # of the eye on the left of the picture, as a fraction of the width; the other one mirrors it
+MIN_ALIGNABLE_PIXELS: Final = 4.0  # smallest legal eye distance; nearer eyes are a mistake, or of too small a face
+MAX_JITTER: Final = 0.15  # standard deviation, as a share of the eye distance; beyond it eyes could change sides
 
 
 def align_by_eyes(

@@ -23,8 +23,7 @@ from numpy.typing import NDArray
 from lightproof.errors import MissingExtra
 from lightproof.types import Floats
 
-DETECTOR: Final = "blazeface + mesh"
-"""Their name in tables."""
+DETECTOR: Final = "blazeface + mesh"  # in tables
 
 CARRIERS: Final = (
     ("ogm-vision", "ogm/models/face_landmarker.task"),
@@ -35,22 +34,13 @@ CARRIERS: Final = (
 SHA_256: Final = "64184e229b263107bc2b804c6625db1341ff2bb731874b0bcc2fe6544e0bc9ff"
 """Of the file: only the weights behind the published figures are used."""
 
-SIDE: Final = 128
-"""Pixels a side of BlazeFace's input."""
-
-MESH_SIDE: Final = 256
-"""Pixels a side of the mesh's input."""
-
-PUPILS: Final = (468, 473)
-"""The middle of the right and of the left iris, among the points of the mesh."""
-
+SIDE: Final = 128  # pixels a side of BlazeFace's input
+MESH_SIDE: Final = 256  # pixels a side of the mesh's input
+PUPILS: Final = (468, 473)  # the middle of the right and of the left iris, among the points of the mesh
 _PARTS: Final = ("face_detector.tflite", "face_landmarks_detector.tflite")
-
-_GRIDS: Final = ((16, 2), (8, 6))
-"""Cells a side, and guesses a cell, of BlazeFace."""
+_GRIDS: Final = ((16, 2), (8, 6))  # cells a side, and guesses a cell, of BlazeFace
 
 _OWN = threading.local()  # an interpreter serves one thread at a time
-
 _LOADING = threading.Lock()  # stderr is the same for all threads: only one at a time may turn it away
 
 Points = NDArray[np.complex128]
@@ -65,18 +55,7 @@ class Guesses(NamedTuple):
 
 
 def guess_faces(square: Floats) -> Guesses:
-    """Run BlazeFace on one square.
-
-    Parameters
-    ----------
-    square : ndarray of shape (128, 128)
-        From 0 to 1.
-
-    Returns
-    -------
-    Guesses
-        All 896, most of them with a score near 0.
-    """
+    """Run BlazeFace on a square (128, 128) from 0 to 1; return all 896 guesses, most of them with a score near 0."""
     regressors, logits = _run(0, 2 * square - 1)
     pairs = regressors[0, :, 0::2] + 1j * regressors[0, :, 1::2]
     # The box comes first: its middle and its size.
@@ -84,18 +63,9 @@ def guess_faces(square: Floats) -> Guesses:
 
 
 def lay_mesh(square: Floats) -> tuple[float, Points]:
-    """Fit the mesh to the face in one square.
+    """Fit the mesh to the upright face in a square (256, 256) from 0 to 1.
 
-    Parameters
-    ----------
-    square : ndarray of shape (256, 256)
-        From 0 to 1, with an upright face.
-
-    Returns
-    -------
-    presence : float
-        How sure it is that there is a face, 0 to 1.
-    points : ndarray of shape (478,), complex
+    Returns how sure it is that there is a face, 0 to 1, and its points (478,).
     """
     points, presence, _ = _run(1, square)
     places = points.reshape(-1, 3).astype(np.float64)

@@ -18,22 +18,14 @@ from lightproof.imaging.detection.eye_alignment import FACE_SIZE
 File: TypeAlias = str | Path | bytes
 """The path of a picture, or what is in its file."""
 
-SEVERAL: Final = ("largest", "refuse")
-"""What to do about several faces."""
+SEVERAL: Final = ("largest", "refuse")  # what to do about several faces
 
 
 @dataclass(frozen=True, eq=False)
 class Portrait:
-    """A face, and where it was in its photo.
+    """A face, upright and cropped, and where it was in a photo that shows so many faces.
 
-    Attributes
-    ----------
-    image : ndarray of shape (h, w), uint8
-        The face, upright and cropped.
-    face : Face or None
-        Where it was found; None for a picture that was a face already.
-    n_faces : int
-        How many faces the photo shows.
+    ``face`` is None for a picture that was a face already.
     """
 
     image: NDArray[np.uint8]
@@ -83,18 +75,7 @@ def read_portrait(
 
 
 def read_portraits(source: File | NDArray[np.uint8], *, where: str | None = None) -> Iterator[Portrait]:
-    """Read a photo, and cut out every face in it, the largest first; a photo without any is refused.
-
-    Parameters
-    ----------
-    source : str, Path, bytes or ndarray of shape (h, w), uint8
-    where : str, optional
-        What the photo is called in a message; the path where there is one.
-
-    Yields
-    ------
-    Portrait
-    """
+    """Read a photo, and cut out every face in it, the largest first; a photo without any is refused."""
     photo = source if isinstance(source, np.ndarray) else read_grey(source, where=where)
     yield from _portraits(photo, _name(source, where))
 
@@ -117,18 +98,9 @@ def is_file(picture: Any) -> bool:
 
 
 def pictures_of(X: Any, cropped: bool = False) -> Any:
-    """Replace the files in a list of pictures by the faces in them; arrays are faces already and stay.
+    """Replace the files in a list of pictures by the faces in them, or by the pictures where these are ``cropped``.
 
-    Parameters
-    ----------
-    X : sequence
-        Arrays, or files, or both. Anything that holds no file comes back as it is.
-    cropped : bool
-        Whether the files are faces already.
-
-    Returns
-    -------
-    list or Any
+    Arrays are faces already and stay. Anything that holds no file comes back as it is.
     """
     if isinstance(X, np.ndarray) and X.dtype.kind not in "UO":
         return X

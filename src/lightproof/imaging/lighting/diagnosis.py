@@ -16,50 +16,23 @@ from lightproof.types import Array, Floats, is_positive
 Side = Literal["left", "right", "front"]
 Height = Literal["above", "level", "below"]
 
-FRONT_DEGREES: Final = 15.0
-"""Azimuth up to which a light has no side."""
+# Directions of a light, in degrees.
+FRONT_DEGREES: Final = 15.0  # azimuth up to which it has no side
+LEVEL_DEGREES: Final = 15.0  # elevation up to which it is level with the face
+OVERHEAD_DEGREES: Final = 80.0  # elevation from which on it has no side
+BEHIND_DEGREES: Final = 105.0  # azimuth from which on it is behind the person
+STEEP_DEGREES: Final = 45.0  # elevation above which it is too high
+LOW_DEGREES: Final = -30.0  # elevation below which it is too low
 
-LEVEL_DEGREES: Final = 15.0
-"""Elevation up to which a light is level with the face."""
-
-OVERHEAD_DEGREES: Final = 80.0
-"""Elevation from which on a light has no side."""
-
-BEHIND_DEGREES: Final = 105.0
-"""Azimuth from which on the light is behind the person."""
-
-STEEP_DEGREES: Final = 45.0
-"""Elevation above which a light is too high."""
-
-LOW_DEGREES: Final = -30.0
-"""Elevation below which a light is too low."""
-
-MIN_BRIGHTNESS: Final = 40.0
-"""Brightness in grey values below which a face is too dark."""
-
-MAX_CLIPPED: Final = 0.15
-"""Share of white pixels above which a face is too bright."""
-
-MIN_EYE_DISTANCE: Final = 40.0
-"""Pixels between the eyes below which a face is small."""
-
-MIN_SHARPNESS: Final = 0.13
-"""Sharpness below which a face is blurred, by about 2.5 pixels or more on a crop of 192 rows."""
-
-MAX_BALANCE: Final = 0.2
-"""Balance above which one half is in shadow: the other is 1.5 times as bright."""
-
-SHADOW: Final = 0.25
-"""A pixel is in shadow when it is darker than this share of the brightness."""
-
-WHITE_FROM: Final = 250
-"""Grey value from which on nothing can be told apart."""
-
-BLACK_TO: Final = 5
-"""Grey value up to which nothing can be told apart."""
-
-SHARPNESS_ROWS: Final = 96
-"""Height at which sharpness is judged: finer detail is noise, and no feature of a face."""
+MIN_BRIGHTNESS: Final = 40.0  # grey value below which a face is too dark
+MAX_CLIPPED: Final = 0.15  # share of white pixels above which a face is too bright
+MIN_EYE_DISTANCE: Final = 40.0  # pixels below which a face is small
+MIN_SHARPNESS: Final = 0.13  # below it a face is blurred, by about 2.5 pixels or more on a crop of 192 rows
+MAX_BALANCE: Final = 0.2  # above it one half is in shadow: the other is 1.5 times as bright
+SHADOW: Final = 0.25  # a pixel is in shadow when it is darker than this share of the brightness
+WHITE_FROM: Final = 250  # grey value from which on nothing can be told apart
+BLACK_TO: Final = 5  # grey value up to which nothing can be told apart
+SHARPNESS_ROWS: Final = 96  # height at which sharpness is judged: finer detail is noise, and no feature of a face
 
 NO_PROBLEM: Final = "The light is even: nothing to do."
 
@@ -120,17 +93,6 @@ def diagnose(face: Array, eye_distance: float | None = None) -> Diagnosis:
         0.21 and 0.79 of the width.
     eye_distance : float, optional
         Pixels between the eyes in the photo before it was cut.
-
-    Returns
-    -------
-    Diagnosis
-
-    Raises
-    ------
-    BadImage
-        If ``face`` is no such picture.
-    BadParameter
-        If ``eye_distance`` is not a positive number.
 
     Examples
     --------

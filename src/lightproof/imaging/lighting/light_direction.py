@@ -14,7 +14,6 @@ light.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from functools import lru_cache
 from importlib.resources import files
 from typing import Final, NamedTuple
@@ -26,50 +25,25 @@ from lightproof.errors import BadImage
 from lightproof.imaging.decode import read_grey
 from lightproof.types import Array, Floats
 
-SMALLEST: Final = 16
-"""Rows and columns that a face must have."""
+SMALLEST: Final = 16  # rows and columns that a face must have
+NO_LIGHT: Final = 4.0  # brightness in grey values up to which the noise of the camera would decide the direction
+BRIGHT: Final = 0.95  # the brightness of a face is the grey value that this share of its pixels does not exceed
 
-NO_LIGHT: Final = 4.0
-"""Brightness in grey values up to which the noise of the camera would decide the direction."""
-
-BRIGHT: Final = 0.95
-"""The brightness of a face is the grey value that this share of its pixels does not exceed."""
-
-SIZE: Final = (16, 14)
-"""Rows and columns on which the light is compared; on finer ones the person shows more than the light."""
-
-RENDERED: Final = (32, 28)
-"""Rows and columns of a face on the sheet."""
-
+# The sheet of renderings.
+RENDERED: Final = (32, 28)  # rows and columns of a face
 PEOPLE: Final = 6
-"""Rendered people on the sheet."""
+SEED: Final = 77  # of the rendered people
+STEP: Final = 15.0  # degrees between neighboring lights of the grid
+MAX_AZIMUTH: Final = 135.0  # degrees; nothing on a face tells lights farther behind it apart
+MIN_ELEVATION: Final = -45.0  # degrees
 
-SEED: Final = 77
-"""Seed of the rendered people."""
-
-STEP: Final = 15.0
-"""Degrees between neighboring lights of the grid."""
-
-MAX_AZIMUTH: Final = 135.0
-"""Largest azimuth of the grid in degrees; nothing on a face tells lights farther behind it apart."""
-
-MIN_ELEVATION: Final = -45.0
-"""Smallest elevation of the grid in degrees."""
-
-SYMMETRIC: Final = 0.5
-"""Weight of the symmetric part of a face."""
-
-REACH: Final = 0.05
-"""A rendering loses weight by 1 / e when its squared distance is this share larger than the smallest one."""
-
-MIN_CONTRAST: Final = 0.03
-"""Spread of the shrunk face below which there is no light and shade to read."""
-
-MAX_DISTANCE: Final = 0.6
-"""Squared distance to the nearest rendering (0 the same, 2 unrelated to it) beyond which it is no face to read."""
-
-FACES_PER_BLOCK: Final = 16
-"""Faces worked on at a time: they stay in the processor's cache."""
+# How faces are compared with it.
+SIZE: Final = (16, 14)  # rows and columns; on finer ones the person shows more than the light
+SYMMETRIC: Final = 0.5  # weight of the symmetric part of a face
+REACH: Final = 0.05  # a rendering so much farther, squared, than the nearest one has 1 / e of its weight
+MIN_CONTRAST: Final = 0.03  # spread of the shrunk face below which there is no light and shade to read
+MAX_DISTANCE: Final = 0.6  # squared, to the nearest rendering: 0 the same, 2 unrelated; beyond it, no face to read
+FACES_PER_BLOCK: Final = 16  # worked on at a time: they stay in the processor's cache
 
 
 class _Halves(NamedTuple):
@@ -78,15 +52,6 @@ class _Halves(NamedTuple):
     symmetric: Floats
     antisymmetric: Floats
     squared_lengths: Floats
-
-
-@dataclass(frozen=True, eq=False)
-class _Bank:
-    """Renderings, their squared lengths (n,), and the unit vectors to their lights (2 n, 3), mirrored ones last."""
-
-    faces: _Halves
-    squares: Floats
-    lights: Floats
 
 
 def light_directions(faces: Array) -> Floats:
@@ -103,11 +68,6 @@ def light_directions(faces: Array) -> Floats:
     -------
     ndarray of shape (n, 2)
         Azimuth and elevation in degrees; both nan where the picture does not tell.
-
-    Raises
-    ------
-    BadImage
-        If ``faces`` are no such pictures.
 
     Examples
     --------
@@ -148,40 +108,41 @@ def _directions(faces: Array) -> Floats:
     directions = np.full((len(faces), 2), np.nan)
     light = _light_of(faces)
     readable = light.std(axis=(1, 2)) >= MIN_CONTRAST
-    distances = _squared_distances(_halves(light[readable]), _bank())
+    renderings, lights = _renderings()
+    distances = _squared_distances(_halves(light[readable]), renderings)
     nearest = distances.min(axis=1, keepdims=True)
     weights = np.subtract(nearest, distances, out=distances)
     weights /= REACH * nearest
-    x, y, z = (np.exp(weights, out=weights) @ _bank().lights).T
+    x, y, z = (np.exp(weights, out=weights) @ lights).T
     angles = np.degrees(np.stack([np.arctan2(x, z), np.arctan2(y, np.hypot(x, z))], axis=1))
     directions[readable] = np.where(nearest > MAX_DISTANCE, np.nan, angles)
     return directions
 
 
-def _squared_distances(faces: _Halves, bank: _Bank) -> Floats:
+def _squared_distances(faces: _Halves, renderings: _Halves) -> Floats:
     """Squared distances of faces to all renderings, then to their mirror images, shape (n, 2 m), at least 1e-9.
 
     Both have the same products, but for a sign. In place, step by step: this is what most of the time goes into.
     """
-    m = len(bank.squares)
+    m = len(renderings.symmetric)
     distances = np.empty((len(faces.symmetric), 2 * m))
-    symmetric = 4 * faces.symmetric @ bank.faces.symmetric.T
-    antisymmetric = 4 * faces.antisymmetric @ bank.faces.antisymmetric.T
-    np.subtract(bank.squares + faces.squared_lengths[:, None], symmetric, out=symmetric)
+    symmetric = 4 * faces.symmetric @ renderings.symmetric.T
+    antisymmetric = 4 * faces.antisymmetric @ renderings.antisymmetric.T
+    np.subtract(renderings.squared_lengths + faces.squared_lengths[:, None], symmetric, out=symmetric)
     np.subtract(symmetric, antisymmetric, out=distances[:, :m])
     np.add(symmetric, antisymmetric, out=distances[:, m:])
     return np.maximum(distances, 1e-9, out=distances)
 
 
 @lru_cache(maxsize=1)
-def _bank() -> _Bank:
-    """Read the sheet of rendered faces: a row for each person, a column for each light."""
+def _renderings() -> tuple[_Halves, Floats]:
+    """Read the sheet: n faces, and the unit vectors to their lights, (2 n, 3), those of the mirror images last."""
     sheet = read_grey(files(__package__).joinpath("lights.png").read_bytes(), where="the sheet of rendered lights")
     lights, (height, width) = light_grid(), RENDERED
     rendered = sheet.reshape(PEOPLE, height, len(lights), width).transpose(0, 2, 1, 3).reshape(-1, height, width)
-    faces = _halves(_light_of(np.ascontiguousarray(rendered)))
     vectors = np.tile(toward(np.array(lights)), (PEOPLE, 1))
-    return _Bank(faces, faces.squared_lengths, np.concatenate([vectors, vectors * (-1, 1, 1)]))
+    faces = _halves(_light_of(np.ascontiguousarray(rendered)))
+    return faces, np.concatenate([vectors, vectors * (-1, 1, 1)])
 
 
 def light_grid() -> list[tuple[float, float]]:
@@ -190,9 +151,8 @@ def light_grid() -> list[tuple[float, float]]:
     for elevation in np.arange(MIN_ELEVATION, 90.0 + STEP / 2, STEP):
         # The circles of equal elevation grow shorter toward the top, which is one light.
         steps = round(2 * MAX_AZIMUTH * math.cos(math.radians(elevation)) / STEP)
-        lights += [
-            (float(azimuth), float(elevation)) for azimuth in np.linspace(-MAX_AZIMUTH, MAX_AZIMUTH, max(steps, 1))
-        ]
+        azimuths = np.linspace(-MAX_AZIMUTH, MAX_AZIMUTH, max(steps, 1))
+        lights += [(float(azimuth), float(elevation)) for azimuth in azimuths]
     return lights
 
 
