@@ -11,7 +11,7 @@ import traceback
 from collections import OrderedDict
 from collections.abc import Callable
 from typing import Final
-from urllib.parse import urlsplit
+from urllib.parse import SplitResult, urlsplit
 
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.requests import ClientDisconnect
@@ -114,7 +114,7 @@ class Guard:
         except Exception as error:
             _log_bug(scope, error)
             if not sender.status:
-                bug = ServiceProblem("internal", problems.INTERNAL)
+                bug = ServiceProblem("internal", problems.DETAILS["internal"])
                 await problem_response(bug, scope)(scope, receive, sender.send)
         finally:
             self._state.metrics.running.dec()
@@ -133,11 +133,12 @@ class Guard:
         """Refuse what a page of another site makes a browser send."""
         host = headers.get("host", "").lower()
         # With a token, a page that reaches the service by a borrowed name still does not know it.
-        if self._token is None and _without_port(host) not in LOOPBACK | self._names:
+        if self._token is None and (_split(f"//{host}").hostname or "") not in LOOPBACK | self._names:
             legal = "localhost, or a name that the service was started with (--name)"
             return ServiceProblem("wrong_host", f"The host name must be {legal}; got {in_one_line(host)!r}.")
         origin = headers.get("origin")
-        own = origin is None or _netloc(origin) == host or _without_port(_netloc(origin)) in self._names
+        sender = _split(origin or "")
+        own = origin is None or sender.netloc.lower() == host or (sender.hostname or "") in self._names
         if not own or (_is_guarded(path) and headers.get("sec-fetch-site") in ("cross-site", "same-site")):
             detail = "The request must come from the service's own page; got one from another site."
             return ServiceProblem("foreign_origin", detail)
@@ -209,19 +210,12 @@ def _digest(text: bytes) -> bytes:
     return hashlib.sha256(text).digest()
 
 
-def _netloc(origin: str) -> str:
-    """Return host and port of an origin; nothing if it has none, such as ``null``."""
+def _split(address: str) -> SplitResult:
+    """Split an address; one that cannot be read has no parts."""
     try:
-        return urlsplit(origin).netloc.lower()
+        return urlsplit(address)
     except ValueError:
-        return ""
-
-
-def _without_port(host: str) -> str:
-    try:
-        return (urlsplit(f"//{host}").hostname or "").lower()
-    except ValueError:
-        return ""
+        return urlsplit("")
 
 
 def _log_bug(scope: Scope, error: Exception) -> None:

@@ -254,10 +254,9 @@ def _read_faces(photos: list[bytes], cropped: bool) -> tuple[dict[int, Extracted
     for i, contents in enumerate(photos):
         try:
             faces[i] = _read_face(contents, f"Photo {i + 1}", cropped).face._replace(source=PHOTO_SOURCE)
-        except ServiceProblem as problem:
-            rejected.append(schemas.RejectedSchema(i, problem.code, problem.detail))
-        except UserError as problem:
-            rejected.append(schemas.RejectedSchema(i, code_of(problem), str(problem)))
+        except (ServiceProblem, UserError) as problem:
+            code = problem.code if isinstance(problem, ServiceProblem) else code_of(problem)
+            rejected.append(schemas.RejectedSchema(i, code, str(problem)))
     return faces, rejected
 
 

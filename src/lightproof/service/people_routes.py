@@ -41,13 +41,9 @@ def list_people(
     with state.gallery.store.reading() as view:
         # One person more than the page shows tells whether there is another page.
         people, total = view.some_people(last, limit + 1, name)
-    following = _cursor_of(people[limit - 1].name) if len(people) > limit else None
+    following = base64.urlsafe_b64encode(people[limit - 1].name.encode()).decode() if len(people) > limit else None
     shown = [from_attributes(schemas.PersonSchema, person) for person in people[:limit]]
     return json_response(schemas.PeoplePageSchema(shown, total, following))
-
-
-def _cursor_of(name: str) -> str:
-    return base64.urlsafe_b64encode(name.encode()).decode()
 
 
 def _name_of_cursor(cursor: str) -> str:

@@ -70,13 +70,11 @@ _CODES: Final[tuple[tuple[type[LightproofError], str], ...]] = (
     (errors.CannotWrite, "gallery_unavailable"),
 )
 
-INTERNAL: Final = "The service could not answer this request; see the log."
-
 # These errors name the place of the gallery, which is no business of callers.
-_DETAILS: Final = {
+DETAILS: Final = {
     "busy": "The gallery must be free for changes; got another writer.",
     "gallery_unavailable": "The gallery must be readable and writable; see the log.",
-    "internal": INTERNAL,
+    "internal": "The service could not answer this request; see the log.",
 }
 
 
@@ -157,4 +155,4 @@ def problem_of(error: LightproofError) -> ServiceProblem:
     """Make a problem of an error of the library."""
     code = code_of(error)
     headers = _later(5) if KINDS[code].status == 503 else {}
-    return ServiceProblem(code, _DETAILS.get(code, str(error)), (), headers)
+    return ServiceProblem(code, DETAILS.get(code, str(error)), (), headers)
