@@ -35,19 +35,7 @@ EVEN_BITS: Final = np.uint64(0x5555555555555555)
 
 
 class BinaryEncoder:
-    """Makes binary codes.
-
-    Parameters
-    ----------
-    settings : GallerySettings
-    cohort : TemplateSet
-        The rendered people, whose mean is subtracted.
-
-    Attributes
-    ----------
-    n_first, n_words : int
-        Words of a code that come first, and all of them.
-    """
+    """Makes binary codes of ``n_words`` words, the first ``n_first`` for the prefilter; subtracts the cohort mean."""
 
     def __init__(self, settings: GallerySettings, cohort: TemplateSet) -> None:
         numbers = _numbers(settings)
@@ -78,7 +66,7 @@ class BinaryEncoder:
 
 
 def _numbers(settings: GallerySettings) -> list[tuple[Ints, Ints]]:
-    """Tell for each view which numbers of a patch come first in a code, and which later."""
+    """Return which numbers of a patch come first in a code, and which later, for each view."""
     waves, down = int(settings.detail), settings.placed_detail
     # As flatten and plane_cosines order them.
     projections, differences = np.arange(settings.n_angles) * waves, np.arange(2) * ((down + 1) ** 2 - 1)
@@ -90,7 +78,7 @@ def _numbers(settings: GallerySettings) -> list[tuple[Ints, Ints]]:
 
 
 def _bit_positions(numbers: Sequence[tuple[Ints, Ints]], n_patches: int, n_first: int) -> list[Ints]:
-    """Tell which number of a patch goes where, for each view: rows of (number, bit of the first patch)."""
+    """Return which number of a patch goes where, for each view: rows of (number, bit of the first patch)."""
     rows: list[list[tuple[int, int]]] = [[] for _ in numbers]
     for part, bit in ((0, 0), (1, n_first * BITS_PER_WORD)):
         for i, view in enumerate(numbers):
@@ -101,22 +89,11 @@ def _bit_positions(numbers: Sequence[tuple[Ints, Ints]], n_patches: int, n_first
 
 
 def split_codes(codes: Array, n_first: int) -> tuple[Array, Array]:
-    """Split codes into a part for the coarse scan, with every other bit of their first words, and the rest.
+    """Split codes, (..., words), into a part for the coarse scan, every other bit of the first words, and the rest.
 
     Patches stand in a row as they lie in the face, so the coarse part has every other patch: the dark squares of a
     chessboard if a row of the grid has an odd number of them, else every other column. The order of the bits does not
-    change Hamming distances.
-
-    Parameters
-    ----------
-    codes : ndarray of shape (..., words)
-    n_first : int
-        Words that come first.
-
-    Returns
-    -------
-    coarse : ndarray of shape (..., half of n_first, rounded up)
-    rest : ndarray of shape (..., as many for the other bits, and the other words)
+    change Hamming distances. The rest begins with the other bits of the first words.
     """
     one = np.uint64(1)
     left, right = codes[..., 0:n_first:2], codes[..., 1:n_first:2]
@@ -144,68 +121,6 @@ def empty_blocks(n: int, words: int) -> Array:
 def lanes_of(rows: Ints) -> tuple[Ints, slice, Ints]:
     """Return the index of some rows in blocks: indexed with it, blocks give and take codes, (r, words)."""
     return rows // CODES_PER_BLOCK, slice(None), rows % CODES_PER_BLOCK
-
-
-def hamming_distances(blocks: Array, probe: Array, n: int) -> tuple[Counts, Ints]:
-    """Hamming distances of codes from a probe.
-
-    Parameters
-    ----------
-    blocks : ndarray of shape (blocks, words, CODES_PER_BLOCK)
-        See :func:`in_blocks`.
-    probe : ndarray of shape (words,)
-    n : int
-        Number of codes.
-
-    Returns
-    -------
-    distances : ndarray of shape (n,), uint16
-    counts : ndarray of shape (bits + 1,)
-        How many codes are at each distance.
-    """
-    distances, counts = np.empty(n, np.uint16), np.zeros(BITS_PER_WORD * len(probe) + 1, np.int64)
-    _count_all(blocks, probe, distances, counts)
-    return distances, counts
-
-
-def refined_distances(codes: Array, probe: Array, scanned: Counts, limit: int) -> tuple[Ints, Counts]:
-    """Count more bits of the codes whose distance so far does not exceed a limit.
-
-    Parameters
-    ----------
-    codes : ndarray of shape (N, words)
-        The words that were not counted yet, and perhaps more.
-    probe : ndarray of shape (words to be counted,)
-    scanned : ndarray of shape (n,)
-        Distance of each of the first n codes so far.
-    limit : int
-
-    Returns
-    -------
-    rows : ndarray of shape (r,)
-        Which codes these are.
-    distances : ndarray of shape (r,), uint16
-        Over all bits counted.
-    """
-    rows, distances = np.empty(len(scanned), np.int64), np.empty(len(scanned), np.uint16)
-    count = _count_more(codes, probe, scanned, limit, rows, distances)
-    return rows[:count], distances[:count]
-
-
-def least_distances(blocks: Array, rest: Array, rows: Ints, probes: Array) -> Counts:
-    """Distances of some codes from the nearest of several probes, (r,) rows -> (r,), uint16.
-
-    Parameters
-    ----------
-    blocks : ndarray of shape (blocks, words, CODES_PER_BLOCK)
-        The first words of the codes: see :func:`in_blocks`.
-    rest : ndarray of shape (N, other words)
-    rows : ndarray of shape (r,)
-    probes : ndarray of shape (q, words of both)
-    """
-    distances = np.empty(len(rows), np.uint16)
-    _count_some(blocks, rest, rows, probes, distances)
-    return distances
 
 
 @compiled
@@ -236,9 +151,11 @@ def _count(word: np.uint64) -> np.uint64:
 
 
 @compiled
-def _count_all(blocks: Array, probe: Array, distances: Counts, counts: Ints) -> None:
+def hamming_distances(blocks: Array, probe: Array, n: int) -> tuple[Counts, Ints]:
+    """Hamming distances of n codes, :func:`in_blocks`, from a probe, and the number of codes at each, (bits + 1,)."""
+    distances, counts = np.empty(n, np.uint16), np.zeros(BITS_PER_WORD * len(probe) + 1, np.int64)
     totals = np.empty(CODES_PER_BLOCK, np.uint64)
-    for first in range(0, len(distances), CODES_PER_BLOCK):
+    for first in range(0, n, CODES_PER_BLOCK):
         block = blocks[first // CODES_PER_BLOCK]
         for lane in range(CODES_PER_BLOCK):
             totals[lane] = np.uint64(0)
@@ -246,14 +163,20 @@ def _count_all(blocks: Array, probe: Array, distances: Counts, counts: Ints) -> 
             row, word = block[i], probe[i]
             for lane in range(CODES_PER_BLOCK):
                 totals[lane] += _count(row[lane] ^ word)
-        for lane in range(min(CODES_PER_BLOCK, len(distances) - first)):
+        for lane in range(min(CODES_PER_BLOCK, n - first)):
             distances[first + lane] = totals[lane]
             counts[totals[lane]] += 1
+    return distances, counts
 
 
 @compiled
-def _count_more(codes: Array, probe: Array, scanned: Counts, limit: int, rows: Ints, distances: Counts) -> int:
-    count = 0
+def refined_distances(codes: Array, probe: Array, scanned: Counts, limit: int) -> tuple[Ints, Counts]:
+    """Count more bits of those of the first codes whose distance so far, ``scanned``, does not exceed a limit.
+
+    The words of the probe are those to be counted; those of the codes, (N, words), begin with them. Return the rows of
+    these codes, and their distances over all bits counted.
+    """
+    rows, distances, count = np.empty(len(scanned), np.int64), np.empty(len(scanned), np.uint16), 0
     for row in range(len(scanned)):
         # No branch here either.
         rows[count] = row
@@ -263,21 +186,27 @@ def _count_more(codes: Array, probe: Array, scanned: Counts, limit: int, rows: I
         for word in range(len(probe)):
             total += _count(code[word] ^ probe[word])
         distances[i] = total
-    return count
+    return rows[:count], distances[:count]
 
 
 @compiled
-def _count_some(blocks: Array, rest: Array, rows: Ints, probe: Array, distances: Counts) -> None:
-    n_first, code = blocks.shape[1], np.empty(probe.shape[1], np.uint64)
+def least_distances(blocks: Array, rest: Array, rows: Ints, probes: Array) -> Counts:
+    """Distances of some codes from the nearest of several probes, (q, words), shape (r,).
+
+    The first words of all codes lie in blocks, see :func:`in_blocks`, the other ones in ``rest``, (N, other words).
+    """
+    distances = np.empty(len(rows), np.uint16)
+    n_first, code = blocks.shape[1], np.empty(probes.shape[1], np.uint64)
     for i in range(len(rows)):
         block, lane = blocks[rows[i] // CODES_PER_BLOCK], rows[i] % CODES_PER_BLOCK
         for word in range(n_first):
             code[word] = block[word, lane]
         code[n_first:] = rest[rows[i]]
         least = np.uint64(0xFFFF)
-        for q in range(len(probe)):
-            other, total = probe[q], np.uint64(0)
+        for q in range(len(probes)):
+            probe, total = probes[q], np.uint64(0)
             for word in range(len(code)):
-                total += _count(code[word] ^ other[word])
+                total += _count(code[word] ^ probe[word])
             least = min(least, total)
         distances[i] = least
+    return distances

@@ -43,12 +43,10 @@ SCALE: Final = 0.5
 """Parameters of the Gumbel distribution with one person enrolled."""
 
 LOCATION_GROWTH: Final = 0.3
-"""Growth of the location with the logarithm of the number of people enrolled. It is less than the scale, because the
-scores of the other people rise too."""
+"""Growth of the location with the logarithm of the number of people: less than the scale, as other scores rise too."""
 
 AGREEMENT_DISCOUNT: Final = 0.5
-"""Share of this growth that is missing if all people were enrolled under one light: the other people then share what
-the light does to a stranger."""
+"""Share of this growth that is missing if all people were enrolled under one light: they share its effect."""
 
 MAX_PEOPLE_MEASURED: Final = 20
 """Number of people up to which that discount was measured; it does not grow beyond."""
@@ -72,14 +70,7 @@ def reference_sample(sampling_keys: Ints | None, n_people: int) -> Ints:
 
 
 def normalized_scores(scores: Scores, cohort_share: float = COHORT_SHARE) -> Floats:
-    """Lead of each person: score minus the upper quarter of others, in standard deviations, shape (n, C).
-
-    Parameters
-    ----------
-    scores : Scores
-    cohort_share : float
-        Weight of the cohort among the others, 0 to 1.
-    """
+    """Lead of each person: score minus the upper quarter of others, in standard deviations, shape (n, C)."""
     count = math.ceil(scores.cohort.shape[1] / 4)
     cohort = -np.partition(-scores.cohort, count - 1, axis=1)[:, :count].mean(axis=1, keepdims=True)
     others = (1 - cohort_share) * _mean_of_references(scores) + cohort_share * cohort
@@ -89,13 +80,7 @@ def normalized_scores(scores: Scores, cohort_share: float = COHORT_SHARE) -> Flo
 def normalized_score_map(patches: Scores, scores: Scores, person: int) -> Floats:
     """Split the lead of one person over the patches: the sum is the lead, shape (K,).
 
-    Parameters
-    ----------
-    patches : Scores
-        Of one photo, patch by patch: ``people`` (K, C), ``cohort`` (K, Z).
-    scores : Scores
-        Of the same photo, n = 1.
-    person : int
+    Given are the scores of one photo, patch by patch, (K, C) and (K, Z), and as a whole, n = 1.
     """
     everybody = np.concatenate([patches.people, patches.cohort], axis=1)
     references = everybody[:, top_references(scores, person)]
@@ -142,13 +127,7 @@ def _cohort_deviation(cohort: Floats) -> Floats:
 
 @dataclass(frozen=True)
 class ImpostorModel:
-    """Distribution of the lead that a stranger's best match has.
-
-    Attributes
-    ----------
-    location, scale : float
-        Of a Gumbel distribution.
-    """
+    """Gumbel distribution of the lead that a stranger's best match has."""
 
     location: float
     scale: float
@@ -157,29 +136,18 @@ class ImpostorModel:
     def default(cls, n_people: int, agreement: float = 0.0) -> Self:
         """Return the model for a gallery that was not calibrated.
 
-        Parameters
-        ----------
-        n_people : int
-            Number of people enrolled.
-        agreement : float
-            How far their lights agree, 0 to 1: see :func:`lightproof.matching.light_penalty.mutual_agreement`. Where
-            that is unknown, 0 is on the safe side.
+        ``agreement`` is how far the lights of its people agree, 0 to 1: see
+        :func:`lightproof.matching.light_penalty.mutual_agreement`. Where that is unknown, 0 is on the safe side.
         """
         log_people = math.log(max(n_people, 1))
         discount = AGREEMENT_DISCOUNT * agreement * min(log_people, math.log(MAX_PEOPLE_MEASURED))
         return cls(LOCATION + LOCATION_GROWTH * (log_people - discount), SCALE)
 
     def estimated_shift(self, leads: Floats, n_strangers: int) -> float:
-        """Estimate by how much strangers lead more than under this model; few of them change little.
+        """Estimate by how much strangers lead more than under this model, by the lead of the best match of each photo.
 
-        Only the upper quarter of the leads counts: the others are no risk.
-
-        Parameters
-        ----------
-        leads : ndarray of shape (n,)
-            The lead of the best match, for each photo of a stranger.
-        n_strangers : int
-            Number of strangers: several photos of one say little more than one.
+        Only the upper quarter of the leads counts: the others are no risk. Few strangers change little, and several
+        photos of one say little more than one.
         """
         if not len(leads):
             return 0.0
@@ -198,9 +166,8 @@ class ImpostorModel:
         their number is taken off.
         """
         growth = LOCATION_GROWTH * math.log(max(n_people / MAX_PEOPLE_MEASURED, 1))
-        return ImpostorModel(
-            self.location - self.scale * math.log(min(n_people, MAX_PEOPLE_MEASURED)) - growth, self.scale
-        )
+        location = self.location - self.scale * math.log(min(n_people, MAX_PEOPLE_MEASURED)) - growth
+        return ImpostorModel(location, self.scale)
 
     def chance(self, lead: Floats) -> Floats:
         """Probability that the best match of a stranger leads by at least ``lead``."""

@@ -100,19 +100,10 @@ class Explanation:
         return shares
 
     def on_face(self, values: Floats) -> Floats:
-        """Spread one number for each patch over the pixels of the face.
+        """Spread one number for each patch, such as ``difference``, over the pixels of the face, shape (h, w).
 
         A pixel that several patches share gets less from each of them. So the sum over the pixels is the sum over the
         patches, and equal patches make an even map. Pixels outside all patches get 0.
-
-        Parameters
-        ----------
-        values : ndarray of shape (rows, columns)
-            Such as ``patches`` or ``difference``.
-
-        Returns
-        -------
-        ndarray of shape (h, w)
         """
         grid = self.grid
         if np.shape(values) != (grid.rows, grid.columns):
@@ -164,19 +155,6 @@ def explain(
         Somebody enrolled; need not be the best match.
     against : hashable, optional
         Somebody else who is enrolled.
-
-    Returns
-    -------
-    Explanation
-
-    Raises
-    ------
-    UnknownPerson
-        If one of the two is not enrolled.
-    BadParameter
-        If both are the same.
-    BadImage
-        If the face cannot be compared.
     """
     first = _index(people, person, "`person`")
     second = None if against is None else _index(people, against, "`against`")

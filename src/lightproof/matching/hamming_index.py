@@ -109,18 +109,7 @@ class _Segment:
 
 
 class HammingIndex:
-    """The codes of everybody.
-
-    Parameters
-    ----------
-    n_first : int
-        Words of a code that come first: see :class:`lightproof.matching.binary_codes.BinaryEncoder`.
-
-    Attributes
-    ----------
-    n_people : int
-        Number of people with codes.
-    """
+    """The codes of ``n_people`` people; ``n_first`` is that of the :class:`~.binary_codes.BinaryEncoder`."""
 
     def __init__(self, n_first: int) -> None:
         self._n_first = n_first
@@ -165,15 +154,7 @@ class HammingIndex:
             self._add(*old.pop(0).contents())
 
     def search(self, probe: Array, n_people: int = MAX_CANDIDATES) -> Neighbors:
-        """Find the people whose codes are nearest to a probe.
-
-        Parameters
-        ----------
-        probe : ndarray of shape (n_warps, words)
-            Codes of one photo as it lies and after its warps.
-        n_people : int
-            People to find.
-        """
+        """Find the people whose codes are nearest to a probe: one photo as it lies and after its warps, (w, words)."""
         counts, scanned = self.coarse_scan(probe[0])
         counts, prefiltered = self.prefilter(probe[0], scanned, scan_limit(counts))
         return self.rerank(probe, prefiltered, prefilter_limit(counts, len(self)), n_people)
@@ -188,12 +169,7 @@ class HammingIndex:
     def prefilter(self, probe: Array, scanned: Sequence[Counts], limit: int) -> tuple[Ints, list[Prefiltered]]:
         """Count more bits of the codes whose coarse distance does not exceed a limit.
 
-        Returns
-        -------
-        counts : ndarray of shape (bits + 1,)
-            How many codes are at each distance.
-        prefiltered : list of Prefiltered
-            By segment.
+        Return the number of codes at each distance, (bits + 1,), and what was prefiltered, by segment.
         """
         coarse, rest = split_codes(probe, self._n_first)
         words = rest[: len(coarse)]
@@ -212,20 +188,12 @@ class HammingIndex:
 
 
 def scan_limit(counts: Ints) -> int:
-    """Return the coarse distance up to which codes are prefiltered, given (bits + 1,) counts of all codes."""
+    """Return the coarse distance up to which codes are prefiltered; given are the counts of all codes, (bits + 1,)."""
     return _limit(counts, PREFILTERED_PER_RERANKED * _n_reranked(int(counts.sum())))
 
 
 def prefilter_limit(counts: Ints, n_codes: int) -> int:
-    """Return the prefiltered distance up to which codes are reranked.
-
-    Parameters
-    ----------
-    counts : ndarray of shape (bits + 1,)
-        Of the codes that were prefiltered.
-    n_codes : int
-        Number of all codes.
-    """
+    """Return the prefiltered distance up to which codes are reranked; counts are of those prefiltered, n of all."""
     return _limit(counts, _n_reranked(n_codes))
 
 

@@ -39,7 +39,7 @@ _E2, _E3, _E4, _E5, _E6 = (np.float32(1 / n) for n in (2, 6, 24, 120, 720))
 
 # log(1 + x) = x - x^2 / 2 + x^3 P(x) for mantissas around 1; the P of Cephes by S. Moshier, see its logf.
 _ONE, _HALF, _ZERO, _FLOOR = np.float32(1), np.float32(0.5), np.float32(0), np.float32(FLOOR)
-# The bits of the root of 1/2, where the mantissas begin, and those that hold the power of 2.
+# The bits of the root of 1/2, where mantissas begin, and those that hold the power of 2.
 _ROOT_BITS, _POWER_BITS, _POWER = np.int32(0x3F3504F3), np.int32(-(2**23)), np.float32(2.0**-23)
 _P8, _P7, _P6, _P5, _P4, _P3, _P2, _P1, _P0 = (
     np.float32(number)
@@ -58,7 +58,6 @@ class Blocks:
     Attributes
     ----------
     codes : list of ndarray of shape (K, r, D filled up, LANES), int8
-        Of each block.
     scales : list of ndarray of shape (K, r, LANES), float32
         Factors that make unit vectors of them.
     places : ndarray of shape (C,)
@@ -100,37 +99,15 @@ def unit_vectors(vectors: Floats) -> Floats:
 
 
 def closeness(units: Floats, people: Blocks) -> Floats:
-    r"""Closeness of each patch of photos to each person: :math:`e^{-6 s}`, s the sine of the angle to the span.
+    r"""Closeness of each patch of photos to each person, shape (K, n, C), float32, given :func:`unit_vectors`.
 
-    Parameters
-    ----------
-    units : ndarray of shape (K, n, D filled up)
-        Of :func:`unit_vectors`; a vector of 0 is at right angles to everybody.
-    people : Blocks
-
-    Returns
-    -------
-    ndarray of shape (K, n, C), float32
+    It is :math:`e^{-6 s}`, s the sine of the angle to the span; a vector of 0 is at right angles to everybody.
     """
     return _of_people(_closeness_of_lanes(units, people), people)
 
 
 def cohort_scores(units: Floats, cohort: Blocks, weights: Floats) -> tuple[Floats, Floats]:
-    """Compute the mean closeness of each patch to the cohort, and the scores against each of its people.
-
-    Parameters
-    ----------
-    units : ndarray of shape (K, n, D filled up)
-    cohort : Blocks
-    weights : ndarray of shape (K, C)
-
-    Returns
-    -------
-    mean : ndarray of shape (K, n), float32
-        Of :func:`closeness`.
-    scores : ndarray of shape (n, C), float32
-        As in :func:`summed_scores`.
-    """
+    """Compute the mean :func:`closeness` of each patch to the cohort, (K, n), and the :func:`summed_scores`, (n, C)."""
     close = _closeness_of_lanes(units, cohort)
     mean = np.asarray(_of_people(close, cohort).mean(axis=2))
     inverse = (1 / mean).astype(np.float32)
@@ -141,22 +118,9 @@ def cohort_scores(units: Floats, cohort: Blocks, weights: Floats) -> tuple[Float
 
 
 def summed_scores(units: Floats, people: Blocks, cohort_mean: Floats, weights: Floats) -> tuple[Floats, Floats]:
-    """Sum the scores of the patches for each person.
+    """Sum the scores of the patches for each person, weighted by (K, C), and their closeness; both (n, C), float32.
 
-    Parameters
-    ----------
-    units : ndarray of shape (K, n, D filled up)
-    people : Blocks
-    cohort_mean : ndarray of shape (K, n)
-        Mean closeness of each patch to the cohort.
-    weights : ndarray of shape (K, C)
-
-    Returns
-    -------
-    scores : ndarray of shape (n, C), float32
-        Weighted sum of the logarithms of (closeness over its cohort mean, plus the floor).
-    closeness : ndarray of shape (n, C), float32
-        Weighted sum.
+    The score of a patch is the logarithm of (closeness over its cohort mean, (K, n), plus the floor).
     """
     inverse, lanes = (1 / cohort_mean).astype(np.float32), _in_lanes(weights, people)
     sums = np.zeros((len(lanes), 2, units.shape[1], LANES), np.float32)

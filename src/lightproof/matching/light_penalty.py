@@ -43,16 +43,10 @@ def lights_of(images: Images) -> Floats:
 
 
 def light_agreement(lights: Floats, enrolled: Floats, first: Ints) -> Floats:
-    """How far the light of photos agrees with the nearest light of each person, 0 to 1, shape (n, C).
+    """How far the light of photos, (n, 2), agrees with the nearest light of each person, 0 to 1, shape (n, C).
 
-    Parameters
-    ----------
-    lights : ndarray of shape (n, 2)
-        Azimuth and elevation in degrees; a photo whose light is unknown agrees with nobody.
-    enrolled : ndarray of shape (at least C, 2)
-        Lights of the people's photos, one person after the other.
-    first : ndarray of shape (C,)
-        Index of each person's first light.
+    ``enrolled`` and ``first`` are the ``lights`` and ``first_lights`` of a :class:`TemplateSet`. A photo whose light is
+    unknown agrees with nobody.
     """
     if not len(enrolled):
         return np.zeros((len(lights), 0))
@@ -74,12 +68,7 @@ def mutual_agreement(people: TemplateSet) -> float:
 def mean_agreement(lights: Floats, first: Ints) -> float:
     """Mean :func:`light_agreement` over pairs of people, and over the photos of the first of them, 0 to 1.
 
-    Parameters
-    ----------
-    lights : ndarray of shape (at least C, 2)
-        Azimuth and elevation on the people's photos, one person after the other.
-    first : ndarray of shape (C,)
-        Index of each person's first light.
+    Given are the ``lights`` and ``first_lights`` of a :class:`TemplateSet`.
     """
     if len(first) < 2:
         return 1.0
@@ -98,15 +87,7 @@ def _evenly_spaced(start: int, end: int, limit: int) -> Ints:
 
 
 def light_penalty(scores: Scores, lights: Floats, people: TemplateSet) -> Floats:
-    """Penalty on the score of each person for the light that the photo shares with them, shape (n, C).
-
-    Parameters
-    ----------
-    scores : Scores
-        Of n photos.
-    lights : ndarray of shape (n, 2)
-    people : TemplateSet
-    """
+    """Penalty on the score of each person for the light, (n, 2), that the photo shares with them, shape (n, C)."""
     agreement = light_agreement(lights, people.lights, people.first_lights)
     penalty = MAX_PENALTY * scores.cohort.std(axis=1, keepdims=True) * agreement
     return np.asarray(penalty.astype(scores.people.dtype))

@@ -76,39 +76,22 @@ class LastScores(NamedTuple):
 
 @dataclass(eq=False)
 class ProbeSet:
-    """Photos to be compared with templates.
-
-    Attributes
-    ----------
-    vectors : sequence of ndarray of shape (n * n_warps, K, D)
-        Their features in each view; the warps of one photo lie together.
-    lights : ndarray of shape (n, 2)
-        Azimuth and elevation in degrees; nan where the photo does not show it.
-    n_warps : int
-    last : LastScores, optional
-        The last scores against a set that was put together from others: it may be extended.
-    """
+    """Photos to be compared with templates."""
 
     vectors: Views
+    """Their features in each view, (n * n_warps, K, D); the warps of one photo lie together."""
     lights: Floats
+    """Azimuth and elevation in degrees, (n, 2); nan where the photo does not show it."""
     n_warps: int
     last: LastScores | None = None
+    """The last scores against a set that was put together from others: it may be extended."""
 
 
 class Matcher:
     """Makes templates and compares.
 
-    A photo is seen in two views: which gradients each patch holds (``extractor``), and where in it they lie.
-
-    Parameters
-    ----------
-    settings : GallerySettings or mapping
-        Every setting of a gallery, such as those in :data:`lightproof.method.presets.GALLERIES`.
-
-    Attributes
-    ----------
-    faces_per_block : int
-        Faces whose templates are made at a time.
+    A photo is seen in two views: which gradients each patch holds (``extractor``), and where in it they lie. Given is
+    every setting of a gallery, such as those in :data:`lightproof.method.presets.GALLERIES`.
     """
 
     def __init__(self, settings: Mapping[str, Any]) -> None:
@@ -214,17 +197,7 @@ class Matcher:
         return [np.concatenate([view.describe(block) for block in pictures]) for view in self.views]
 
     def compare(self, faces: Images, people: TemplateSet) -> Scores:
-        """Score faces against each person, enrolled or rendered, at the best of :data:`PROBE_WARPS`.
-
-        Parameters
-        ----------
-        faces : ndarray of shape (n, h, w) or list of ndarray of shape (h, w)
-        people : TemplateSet
-
-        Returns
-        -------
-        Scores
-        """
+        """Score faces against each person, enrolled or rendered, at the best of :data:`PROBE_WARPS`."""
         images = check_for(faces, self.settings)
         refuse_blank(images)
         blocks = (images[start : start + PROBES_PER_BLOCK] for start in range(0, len(images), PROBES_PER_BLOCK))

@@ -62,21 +62,14 @@ class Scores:
 
 
 class CohortStats(NamedTuple):
-    """Photos in one view and how they compare with the cohort, whoever is enrolled.
-
-    Attributes
-    ----------
-    units : ndarray of shape (K, n, D filled up)
-        The photos: see :func:`lightproof.matching.kernels.unit_vectors`.
-    closeness : ndarray of shape (K, n)
-        Mean closeness of each patch to the cohort.
-    scores : ndarray of shape (n, Z)
-        Scores against each rendered person.
-    """
+    """Photos in one view and how they compare with the cohort, whoever is enrolled."""
 
     units: Floats
+    """The photos as :func:`unit_vectors`, (K, n, D filled up)."""
     closeness: Floats
+    """Mean closeness of each patch to the cohort, (K, n)."""
     scores: Floats
+    """Scores against each rendered person, (n, Z)."""
 
 
 def cohort_stats(vectors: Views, cohort: TemplateSet) -> list[list[CohortStats]]:
@@ -94,21 +87,7 @@ def _cohort_stats_in_view(vectors: Floats, cohort: ViewBank) -> list[CohortStats
 
 
 def probe_scores(vectors: Views, people: TemplateSet, cohort: TemplateSet) -> Scores:
-    """Score photos against people.
-
-    Parameters
-    ----------
-    vectors : sequence of ndarray of shape (n, K, D)
-        Their features in each view.
-    people : TemplateSet
-        May be empty.
-    cohort : TemplateSet
-        The rendered people, under the same settings.
-
-    Returns
-    -------
-    Scores
-    """
+    """Score photos, (n, K, D) in each view, against people, perhaps none, and the cohort under the same settings."""
     return scores_against(people, cohort_stats(vectors, cohort))
 
 
@@ -146,14 +125,7 @@ def mean_scores(vectors: Views, people: TemplateSet, closenesses: Sequence[Float
 
 
 def patch_scores(vectors: Views, people: TemplateSet, cohort: TemplateSet) -> Scores:
-    """Score every patch of one photo, (K, C) and (K, Z); the mean over the patches is :func:`probe_scores`.
-
-    Parameters
-    ----------
-    vectors : sequence of ndarray of shape (K, D)
-        Its features in each view.
-    people, cohort : TemplateSet
-    """
+    """Score every patch of one photo, (K, D) in each view -> (K, C) and (K, Z): their mean is :func:`probe_scores`."""
     views = [_patch_scores_in_view(*view) for view in zip(vectors, people.views, cohort.views, strict=True)]
     enrolled, rendered = (np.sum(parts, axis=0) for parts in zip(*views, strict=True))
     # The level lowers the mean over the patches: so it lowers each of them.
