@@ -201,16 +201,12 @@ class Matcher:
         images = check_for(faces, self.settings)
         refuse_blank(images)
         blocks = (images[start : start + PROBES_PER_BLOCK] for start in range(0, len(images), PROBES_PER_BLOCK))
-        return stack_probes([self.score_probes(self._probes(block), people) for block in blocks])
+        return stack_probes([self.score_probes(self.probes(block), people) for block in blocks])
 
     def probes(self, faces: Images) -> ProbeSet:
-        """Make probes of a few faces, for :meth:`score_probes`."""
+        """Make probes of a few faces, for :meth:`score_probes`: describe them under each of the warps."""
         images = check_for(faces, self.settings)
         refuse_blank(images)
-        return self._probes(images)
-
-    def _probes(self, images: Images) -> ProbeSet:
-        """Describe checked faces under each of the warps, those of one face together."""
         with one_core():
             pictures = np.repeat(self.extractor.unlit(images), len(PROBE_WARPS), axis=0)
             warps = np.tile(PROBE_WARPS, (len(images), 1))

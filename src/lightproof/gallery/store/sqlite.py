@@ -21,6 +21,7 @@ from pathlib import Path
 from typing import Final
 
 from sqlalchemy import Connection, Engine, create_engine
+from sqlalchemy.exc import SQLAlchemyError
 from sqlalchemy.pool import NullPool, QueuePool
 
 from lightproof.core.threads import READERS
@@ -199,10 +200,12 @@ class SqliteFile(Database):
         """See the parent."""
         before = _version(self.file) if not self.writable and self.file.exists() else None
         with ExitStack() as opened:
-            with self.errors.translate():
+            try:
                 connection = opened.enter_context(self.engine.connect())
                 # Python's own handling of transactions is off: it would begin them too late for a snapshot.
                 connection.exec_driver_sql("BEGIN DEFERRED")
+            except (SQLAlchemyError, sqlite3.Error) as problem:
+                raise self.errors.sentence(problem) from None
             yield connection
         # SQLite trusts that a file opened as immutable does not change, so we check it.
         if before is not None and before != _version(self.file):

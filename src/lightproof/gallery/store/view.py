@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sqlite3
 import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
@@ -11,6 +12,7 @@ from itertools import islice
 from typing import Any, Final, TypeAlias
 
 from sqlalchemy import Boolean, ColumnElement, Connection, Executable, Select, exists, func, null, select, type_coerce
+from sqlalchemy.exc import SQLAlchemyError
 
 from lightproof.errors import UnknownPerson
 from lightproof.gallery.store.database import PlaceErrors
@@ -277,8 +279,10 @@ class View:
 
     def _rows(self, query: Executable, kinds: Kinds) -> Sequence[Any]:
         """Select rows, and check their types: a damaged file can hold anything."""
-        with self._errors.translate(writing=self._WRITES):
+        try:
             rows = self._connection.execute(query).all()
+        except (SQLAlchemyError, sqlite3.Error) as problem:
+            raise self._errors.sentence(problem, self._WRITES) from None
         for row in rows:
             if not all(map(isinstance, row, kinds)):
                 raise self._errors.damaged()
