@@ -71,13 +71,7 @@ class GridDoesNotFit(BadParameter):
 
 
 class BadImage(UserError):
-    """Pixels the method cannot use.
-
-    Attributes
-    ----------
-    got : str
-        What came; empty where the error has come from another process.
-    """
+    """Pixels the method cannot use; ``got`` is empty where the error has come from another process."""
 
     got = ""
 

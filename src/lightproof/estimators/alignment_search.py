@@ -67,13 +67,7 @@ PRUNING_ROUND: Final = 1
 
 
 class AlignmentSearch:
-    """Finds the similarity that brings a probe nearest to each person.
-
-    Parameters
-    ----------
-    extractor : PatchRCDTExtractor
-        Fitted.
-    """
+    """Finds the similarity that brings a probe nearest to each person."""
 
     def __init__(self, extractor: PatchRCDTExtractor) -> None:
         grid = extractor.grid_
@@ -88,13 +82,8 @@ class AlignmentSearch:
     def improve(self, pictures: Floats, distances: Floats, added: Floats, people: People) -> None:
         """Replace distances, in place, where a similarity brings an unclear probe nearer to a person.
 
-        Parameters
-        ----------
-        pictures : ndarray of shape (n, h, w)
-            Probes with the light taken out.
-        distances, added : ndarray of shape (K, n, C)
-            Relative distances of the patches, and their contributions to the decision.
-        people : People
+        ``pictures`` are probes with the light taken out, (n, h, w); ``distances`` the relative distances of the patches
+        and ``added`` their contributions to the decision, (K, n, C).
         """
         totals = added.sum(axis=0)
         for i, pool in self._pools(totals, people.stack, CLEAR_LEAD * len(added)):
@@ -179,13 +168,10 @@ class _Parts:
         ``around`` has shape (rows, columns, D); ``bases``, everybody's first direction, (patches of the parts, D, C).
         """
         side, (_, D, C) = 2 * REACH + 1, bases.shape
-        windows = np.lib.stride_tricks.sliding_window_view(around, (side, side), axis=(0, 1))[
-            :: self.every, :: self.every
-        ]
-        n_rows, n_columns = len(self.rows), len(self.columns)
+        windows = np.lib.stride_tricks.sliding_window_view(around, (side, side), axis=(0, 1))
+        windows, n_columns = windows[:: self.every, :: self.every], len(self.columns)
         out = np.empty((len(self.down), len(self.across), side**2, C), around.dtype)
-        bounds = [*self.down, n_rows]
-        for band, (start, end) in enumerate(pairwise(bounds)):
+        for band, (start, end) in enumerate(pairwise([*self.down, len(self.rows)])):
             # One band of patches stays in the processor's cache; D is the last axis in memory.
             near = np.ascontiguousarray(windows[start:end].transpose(0, 1, 3, 4, 2)).reshape(-1, side**2, D)
             close = _closeness(near @ bases[start * n_columns : end * n_columns])
@@ -197,10 +183,9 @@ class _Parts:
         """Sum the maps of each person at some similarities, (C, parts * moves), (C, s, 4) -> (C, s)."""
         corner, weights = self._between(similarities)
         corner = corner + np.arange(len(maps))[:, None, None] * maps.shape[1]
-        flat = maps.ravel()
         total = np.zeros(corner.shape[:2], maps.dtype)
         for offset, weight in weights:
-            total += np.vecdot(flat.take(corner + offset), weight)
+            total += np.vecdot(maps.take(corner + offset), weight)
         return total
 
     def interpolation(self, similarities: Floats) -> Floats:

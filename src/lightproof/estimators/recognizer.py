@@ -181,12 +181,7 @@ class FaceRecognizer(ImageEstimator, ClassifierMixin, BaseEstimator):
         return self._adopt(people.removing(label))
 
     def distances(self, X: Pictures) -> Floats:
-        r"""Distance :math:`d^c` of each image to each person, eq. (dis); the smallest is the answer.
-
-        Returns
-        -------
-        ndarray of shape (n, C)
-        """
+        r"""Distance :math:`d^c` of each image to each person, eq. (dis), shape (n, C); the smallest is the answer."""
         return self._distances(X, "distances")
 
     def patch_distances(self, X: Pictures) -> Floats:
@@ -203,14 +198,10 @@ class FaceRecognizer(ImageEstimator, ClassifierMixin, BaseEstimator):
         return np.asarray(self.classes_[nearest])
 
     def similarity(self, X: Pictures) -> Floats:
-        r"""How much nearer each person is than the others: :math:`1 - d^c / \overline{d^{c'}}`.
+        r"""How much nearer each person is than the others: :math:`1 - d^c / \overline{d^{c'}}`, shape (n, C).
 
         1 is a perfect match, 0 is as far as the average other person, negative is farther. It ranks people as
         :meth:`distances` does, but it is not a probability. With one person enrolled it is 0.
-
-        Returns
-        -------
-        ndarray of shape (n, C)
         """
         distances = self._distances(X, "similarity")
         if distances.shape[1] == 1:
@@ -231,11 +222,8 @@ class FaceRecognizer(ImageEstimator, ClassifierMixin, BaseEstimator):
         Labels must be str, int, float or bool: what JSON can hold.
         """
         people = self._fitted("save")
-        facts = {
-            "params": self._params,
-            "settings": dict(people.settings),
-            "shape": [self.grid_.height, self.grid_.width],
-        }
+        shape = [self.grid_.height, self.grid_.width]
+        facts = {"params": self._params, "settings": dict(people.settings), "shape": shape}
         model_file.write(Path(path), facts, {label: (s.own, s.coordinates) for label, s in people.spans.items()})
 
     @classmethod
@@ -246,9 +234,8 @@ class FaceRecognizer(ImageEstimator, ClassifierMixin, BaseEstimator):
         try:
             recognizer = cls(**facts["params"])
             recognizer.settings()
-            settings = MethodSettings.checked(
-                cls.__name__, {name: facts["settings"][name] for name in PRESETS["authors"]}
-            )
+            values = {name: facts["settings"][name] for name in PRESETS["authors"]}
+            settings = MethodSettings.checked(cls.__name__, values)
             check_parameter(cls.__name__, "components", settings.components, FIXED_COMPONENTS)
             # Checked before anything of that length is made: a header may ask for any number of angles.
             n_numbers = settings.n_angles * (settings.detail if isinstance(settings.detail, int) else settings.cell**2)

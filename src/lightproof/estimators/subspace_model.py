@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Final, Self
+from typing import Any, Final, Self
 
 import numpy as np
 
@@ -25,14 +25,7 @@ PROBES_PER_BLOCK: Final = 32
 class People:
     """The enrolled people, under one set of settings. Immutable: adding or removing a person makes a new one.
 
-    Attributes
-    ----------
-    settings : MethodSettings
-        ``components``, ``span``, ``storage``, ``aggregate`` and ``weights`` are used here.
-    shared : SharedSpan
-        Of the translation vectors.
-    spans : dict of label to PatchSpans
-        In the order of the labels.
+    ``shared`` is the span of the translation vectors; ``spans`` has the order of the labels.
     """
 
     settings: MethodSettings
@@ -86,13 +79,25 @@ class People:
 
     def contributions(self, distances: Floats) -> Floats:
         """Contribution of each patch to the decision, shape (K, n, C)."""
-        added = AGGREGATES[self.settings.aggregate](distances)
-        return added if self.weights is None else _weighed(added, self.weights[:, None, :])
+        return self._weighed(distances, np.s_[:, None, :])
 
     def contributions_of(self, person: int, distances: Floats) -> Floats:
         """Contribution of each patch for one person alone, by a rule that needs no others, shape (K,)."""
+        return self._weighed(distances, np.s_[:, person])
+
+    def _weighed(self, distances: Floats, chosen: tuple[Any, ...]) -> Floats:
+        """Aggregate distances, and weigh only how far the contributions lie below 1, by the chosen weights.
+
+        The weights of a person add up to the number of patches, so the ranking stays; but a patch that is far from two
+        people then adds 1 to both, and does not favor the person for whom it weighs less.
+        """
         added = AGGREGATES[self.settings.aggregate](distances)
-        return added if self.weights is None else _weighed(added, self.weights[:, person])
+        if self.weights is None:
+            return added
+        added = added - 1
+        added *= self.weights[chosen].astype(added.dtype)
+        added += 1
+        return added
 
 
 def validated_components(
@@ -115,18 +120,6 @@ def validated_components(
         if accuracy > best:
             best, chosen = accuracy, count
     return chosen
-
-
-def _weighed(added: Floats, weights: Floats) -> Floats:
-    """Weigh only how far contributions lie below 1.
-
-    The weights of a person add up to the number of patches, so the ranking stays; but a patch that is far from two
-    people then adds 1 to both, and does not favor the person for whom it weighs less.
-    """
-    added = added - 1
-    added *= weights.astype(added.dtype)
-    added += 1
-    return added
 
 
 def _side_by_side(vectors: Floats) -> Floats:

@@ -28,14 +28,9 @@ PROBES_PER_BLOCK: Final = 256
 
 @dataclass(frozen=True)
 class SVMParameters:
-    """One choice of parameters.
+    """One choice of parameters: the cost C of a photo on the wrong side, and the width of the Gaussian kernel.
 
-    Attributes
-    ----------
-    C : float
-        Cost of a photo on the wrong side.
-    width : float or None
-        Of the Gaussian kernel, as a multiple of scikit-learn's ``gamma="scale"``; None is the linear kernel.
+    The width is a multiple of scikit-learn's ``gamma="scale"``; None is the linear kernel.
     """
 
     C: float
@@ -46,10 +41,7 @@ class SVMParameters:
         return f"{kernel}, C={self.C:g}"
 
 
-CANDIDATES: Final = (
-    *(SVMParameters(C) for C in COSTS),
-    *(SVMParameters(C, width) for width in WIDTHS for C in COSTS),
-)
+CANDIDATES: Final = tuple(SVMParameters(C, width) for width in (None, *WIDTHS) for C in COSTS)
 """The simplest first."""
 
 DEFAULT: Final = SVMParameters(1.0)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from importlib import import_module
 from time import monotonic
 from typing import Any, Final, NamedTuple, Self
@@ -179,14 +179,14 @@ class NetworkClassifier(ClassifierMixin, BaseEstimator):
             self.chosen_ += f", cut short after {self.seconds_:.0f} s"
 
 
+@dataclass
 class _Best:
     """The best state so far: the latest among equals."""
 
-    def __init__(self) -> None:
-        self.validations = 0
-        self.accuracy = -1.0
-        self.iteration = 0
-        self.state: dict[str, Any] = {}
+    validations: int = 0
+    accuracy: float = -1.0
+    iteration: int = 0
+    state: dict[str, Any] = field(default_factory=dict)
 
     def take(self, accuracy: float, iteration: int, net: Any) -> None:
         self.validations += 1
@@ -216,20 +216,17 @@ def divide(images: Floats, who: Ints, copies: int, rng: np.random.Generator) -> 
     copied = np.repeat(kept, copies)
     relit, relit_who = relit_copies(images[copied], rng), who[copied]
     if len(held):
-        unseen, unseen_who, kind = images[held], who[held], _counted(len(held), "photo")
+        unseen, unseen_who, kind = images[held], who[held], f"{len(held)} held-back photo{'s' if len(held) > 1 else ''}"
     elif copies:
         chosen = rng.permutation(len(relit)) < max(1, round(HELD_BACK_SHARE * len(relit)))
-        unseen, unseen_who, kind = relit[chosen], relit_who[chosen], _counted(int(chosen.sum()), "relit copy")
+        count = int(chosen.sum())
+        unseen, unseen_who = relit[chosen], relit_who[chosen]
+        kind = f"{count} held-back relit cop{'ies' if count > 1 else 'y'}"
         relit, relit_who = relit[~chosen], relit_who[~chosen]
     else:
         unseen, unseen_who, kind = images, who, f"the {len(who)} training photos"
     images, who = np.concatenate([images[kept], relit]), np.concatenate([who[kept], relit_who])
     return Photos(images, who, unseen, unseen_who, kind)
-
-
-def _counted(number: int, what: str) -> str:
-    many = {"photo": "photos", "relit copy": "relit copies"}
-    return f"{number} held-back {what if number == 1 else many[what]}"
 
 
 def held_back(who: Ints, rng: np.random.Generator) -> Ints:
@@ -277,11 +274,8 @@ def build_network(architecture: str, size: tuple[int, int], people: int) -> Any:
 def _answers(torch: Any, net: Any, images: Floats, device: str) -> Ints:
     net.eval()
     with torch.inference_mode():
-        parts = [
-            net(_tensor(torch, images[i : i + IMAGES_PER_BLOCK], device)).argmax(dim=1).cpu().numpy()
-            for i in range(0, len(images), IMAGES_PER_BLOCK)
-        ]
-    return np.concatenate(parts)
+        blocks = (images[start : start + IMAGES_PER_BLOCK] for start in range(0, len(images), IMAGES_PER_BLOCK))
+        return np.concatenate([net(_tensor(torch, each, device)).argmax(dim=1).cpu().numpy() for each in blocks])
 
 
 def _tensor(torch: Any, images: Floats, device: str) -> Any:
