@@ -1,4 +1,4 @@
-"""What the commands share: their options, an open gallery, and how a command reports and ends."""
+"""What the commands share: an open gallery, and how a command reports and ends."""
 
 from __future__ import annotations
 
@@ -8,11 +8,12 @@ from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, field
 from functools import wraps
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, ParamSpec, cast
+from typing import TYPE_CHECKING, Any, Final, ParamSpec, cast
 
 import typer
 
 from lightproof.cli.console import STDOUT, check_rows_place, remark, say, stderr, write_rows
+from lightproof.cli.options import WAIT
 from lightproof.errors import BadParameter, UserError
 
 if TYPE_CHECKING:
@@ -21,83 +22,24 @@ if TYPE_CHECKING:
 
 P = ParamSpec("P")
 
-DEFAULT: Final = "people.gallery"
-"""The place of the gallery if none is given."""
-
-WAIT: Final = 30.0
-"""Seconds to wait for other writers."""
-
-EXIT_CODES: Final = (
-    "Exit codes: 0 done; 1 nothing was changed, with a sentence on stderr; 2 a wrong call; 130 stopped by Ctrl-C."
-)
+EXIT_CODES: Final = "0 done; 1 nothing was changed, with a sentence on stderr"
 """Of most commands that use a gallery."""
 
 WHOLE: Final = "The gallery is whole: a change is there altogether or not at all."
-GOES_ON: Final = "What is enrolled is whole; the same command goes on from there."
 NOTHING_WRITTEN: Final = "Nothing was written."
 NOTHING_CHANGED: Final = "Nothing was changed."
 """Sentences on what an interrupt leaves."""
 
-_JOINERS: Final = "\u200c\u200d"
-
-Place = Annotated[
-    str,
-    typer.Option(
-        "--gallery",
-        metavar="FILE_OR_URL",
-        envvar="LIGHTPROOF_GALLERY",
-        show_envvar=False,
-        help="The gallery, a file or postgresql://USER@HOST/DATABASE; LIGHTPROOF_GALLERY if not given.",
-    ),
-]
-Photos = Annotated[
-    list[Path], typer.Argument(metavar="PHOTO", readable=False, help="Photographs, of any size and format.")
-]
-Cropped = Annotated[bool, typer.Option("--cropped", help="The pictures are faces already: nothing is looked for.")]
-Several = Annotated[
-    Literal["largest", "refuse"], typer.Option(help="Of several faces take the largest, or refuse the photo.")
-]
-Force = Annotated[bool, typer.Option("--force", help="Write over files that are there already.")]
-Rows = Annotated[
-    Path | None,
-    typer.Option("--json", metavar="FILE", help="Also write rows to this file; - is stdout, and no table."),
-]
-Far = Annotated[
-    float | None,
-    typer.Option(metavar="SHARE", help="Strangers that may be accepted; what calibrate set, or 0.001, if not given."),
-]
-Preset = Literal["robust", "fast"]
-Wait = Annotated[float, typer.Option(metavar="SECONDS", min=0, help="How long to wait for other writers.")]
-Retry = Annotated[bool, typer.Option("--retry", help="Try refused photos of the folder again.")]
-Jobs = Annotated[int, typer.Option(help="Processes; -1 is one for each core.")]
-OnCluster = Annotated[
-    str | None,
-    typer.Option("--cluster", metavar="ADDRESS", help="Let the workers of this Dask scheduler do it: tcp://HOST:8786."),
-]
-Yes = Annotated[bool, typer.Option("--yes", help="Do not ask.")]
-
 
 @dataclass(frozen=True)
 class Output:
-    """What a command has to show.
+    """What a command has to show."""
 
-    Attributes
-    ----------
-    rows : list of dict
-        For machines.
-    show : callable or str
-        Prints the rows for people, or is what to print.
-    leftover : str, optional
-        A remark on bytes that could not be overwritten.
-    failed : bool
-        Whether the command ends with exit code 1.
-    """
-
-    rows: list[dict[str, Any]] = field(default_factory=list)
-    show: Callable[[], None] | str = ""
-    leftover: str | None = None
-    failed: bool = False
-    mistake: str = ""
+    rows: list[dict[str, Any]] = field(default_factory=list)  # for machines
+    show: Callable[[], None] | str = ""  # prints the rows for people, or is what to print
+    leftover: str | None = None  # a remark on bytes that could not be overwritten
+    failed: bool = False  # ends with exit code 1
+    mistake: str = ""  # the sentence of an error that is raised at the end
 
 
 def command(
@@ -105,12 +47,8 @@ def command(
 ) -> Callable[[Callable[P, Output]], Callable[P, None]]:
     """Make a command of a function with a parameter ``json_file``: write its rows, then show them to people.
 
-    Parameters
-    ----------
-    left : str or callable
-        What an interrupt leaves, or a function that tells it by the arguments of the call.
-    writes : tuple of str
-        Parameters that name other files the command writes; rows must not go there.
+    ``left`` is what an interrupt leaves, or a function that tells it by the arguments of the call. ``writes`` are the
+    parameters that name other files the command writes; rows must not go there.
     """
 
     def decorate(function: Callable[P, Output]) -> Callable[P, None]:
@@ -202,18 +140,3 @@ def check_jobs(owner: str, jobs: int) -> None:
     """Refuse a number of processes that is none."""
     if jobs < 1 and jobs != -1:
         raise BadParameter(owner, "jobs", "a number of processes, or -1 for one a core", jobs)
-
-
-def harmless(name: object) -> str:
-    """Replace what would move the cursor in a name; letters that join others stay, because some names need them."""
-    return "".join(letter if letter.isprintable() or letter in _JOINERS else "?" for letter in str(name))
-
-
-def n_photos(count: int) -> str:
-    """Write how many photos."""
-    return "1 photo" if count == 1 else f"{count:,} photos"
-
-
-def n_people(count: int) -> str:
-    """Write how many people."""
-    return "1 person" if count == 1 else f"{count:,} people"

@@ -30,6 +30,8 @@ if not stdout.is_terminal:
 MAX_SKIPPED = 10
 """Files left out that are named one by one; of more, only the reasons are counted."""
 
+_JOINERS = "\u200c\u200d"
+
 STDOUT = Path("-")
 """The name of a file that means the standard output."""
 
@@ -56,6 +58,21 @@ def stream_bar(title: str) -> Callable[[Iterable[T], int], Iterable[T]]:
 def printable(text: str) -> str:
     """Replace what would move the cursor: a file may have any name."""
     return "".join(letter if letter.isprintable() else "?" for letter in text)
+
+
+def harmless(name: object) -> str:
+    """Replace what would move the cursor in a name; letters that join others stay, because some names need them."""
+    return "".join(letter if letter.isprintable() or letter in _JOINERS else "?" for letter in str(name))
+
+
+def n_photos(count: int) -> str:
+    """Write how many photos."""
+    return "1 photo" if count == 1 else f"{count:,} photos"
+
+
+def n_people(count: int) -> str:
+    """Write how many people."""
+    return "1 person" if count == 1 else f"{count:,} people"
 
 
 def say(text: str) -> None:
@@ -118,7 +135,8 @@ def check_folder(folder: Path) -> None:
 
 
 def write(path: Path, content: str | bytes) -> None:
-    """Write a file, or say why it cannot be."""
+    """Write a file, in a folder that is made where it is missing, or say why it cannot be."""
+    make_folder(path.parent)
     try:
         # The name of a file need not be text; a page shows a question mark.
         path.write_bytes(content.encode(errors="replace") if isinstance(content, str) else content)
@@ -127,15 +145,9 @@ def write(path: Path, content: str | bytes) -> None:
 
 
 def check_rows_place(path: Path | None, *taken: str | Path | None) -> None:
-    """Refuse a place for rows that cannot be written, or that holds something else; stdout is always legal.
+    """Refuse a place for rows that cannot be written, holds something else, or is one that the command writes to.
 
-    If the name of the file is forgotten, the next word takes its place, and that may be a photo.
-
-    Parameters
-    ----------
-    path : Path, optional
-    *taken : str or Path, optional
-        Places where the command itself will write, such as a new gallery.
+    Stdout is always legal. If the name of the file is forgotten, the next word takes its place: perhaps a photo.
     """
     if path is None or path == STDOUT:
         return

@@ -6,37 +6,29 @@ import os
 import platform
 import time
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import asdict, dataclass
 from importlib import import_module, metadata
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, Literal
+from typing import TYPE_CHECKING, Final, Literal, NamedTuple
 
-from lightproof.cli.command import Output, Rows, command
+from lightproof.cli.command import Output, command
 from lightproof.cli.console import printable, show_narrow, show_remarks, stdout
+from lightproof.cli.options import Rows
 from lightproof.core.report_parts import TextTable
 from lightproof.errors import UserError
 
 if TYPE_CHECKING:
     from packaging.requirements import Requirement
-    from packaging.specifiers import SpecifierSet
 
 EXIT_CODES: Final = (
-    "Exit codes: 0 all that is installed works, though something optional may be missing; 1 something that is "
-    "installed does not work; 2 a wrong call; 130 stopped by Ctrl-C."
+    "0 all that is installed works, though something optional may be missing; 1 something that is installed does not "
+    "work"
 )
 
 
-@dataclass(frozen=True)
-class Extra:
-    """What an extra of pyproject.toml is for.
-
-    Attributes
-    ----------
-    purpose : str
-        The end of a sentence: the extra is needed for this.
-    modules : dict of str to str
-        The module that shows whether a package works, by the name of the package.
-    """
+class Extra(NamedTuple):
+    """What an extra of pyproject.toml is for, and by package the module that shows whether it works."""
 
     purpose: str
     modules: dict[str, str]
@@ -49,11 +41,8 @@ EXTRAS: Final = {
     "web": Extra(
         "to serve a gallery",
         {
-            "fastapi": "fastapi",
-            "uvicorn": "uvicorn",
-            "httptools": "httptools",
-            "python-multipart": "python_multipart",
-            "prometheus-client": "prometheus_client",
+            name: name.replace("-", "_")
+            for name in ("fastapi", "uvicorn", "httptools", "python-multipart", "prometheus-client")
         },
     ),
     "client": Extra("to ask a service from Python", {"httpx2": "httpx2"}),
@@ -68,16 +57,9 @@ MAX_EYE_ERROR: Final = 0.1
 
 @dataclass(frozen=True)
 class Finding:
-    """The state of one thing.
+    """The state of one thing, and what mends it.
 
-    Attributes
-    ----------
-    what : str
-    state : {"ok", "missing", "broken"}
-        Missing things are optional; broken things are there and do not work.
-    says : str
-    mend : str
-        What helps; empty if nothing is wrong.
+    Missing things are optional; broken things are there and do not work.
     """
 
     what: str
@@ -112,9 +94,8 @@ def _findings() -> Iterator[Finding]:
     for requirement in _requirements():
         # The requirements of an extra have a marker that says so.
         if requirement.marker is None or requirement.marker.evaluate({"extra": ""}):
-            yield _package(requirement.name, requirement.specifier)
-    for extra in EXTRAS:
-        yield _extra(extra)
+            yield _package(requirement)
+    yield from map(_extra, EXTRAS)
     yield from _detector()
     yield _yale()
 
@@ -125,8 +106,8 @@ def _requirements() -> list[Requirement]:
     return [Requirement(line) for line in metadata.requires("lightproof") or []]
 
 
-def _package(package: str, legal: SpecifierSet) -> Finding:
-    version = _version(package)
+def _package(requirement: Requirement) -> Finding:
+    package, legal, version = requirement.name, requirement.specifier, _version(requirement.name)
     if version is not None and legal.contains(version, prereleases=True):
         return Finding(package, "ok", version)
     says = "not installed" if version is None else f"{version}, must be {legal}"
@@ -154,22 +135,17 @@ def _parts(extra: str) -> list[Finding]:
 
 def _carrier() -> Finding:
     """Find the package that brings the weights; any of several will do."""
-    from lightproof.imaging.detection.face_networks import CARRIERS
+    from lightproof.imaging.detection.face_networks import CARRIERS, find_weights
 
     installed = [package for package, _ in CARRIERS if _version(package)]
     if not installed:
         return Finding(CARRIERS[0][0], "missing", "not installed")
-    used = next((package for package in installed if _brings_the_weights(package)), installed[0])
+    used = installed[0]
+    with suppress(UserError):
+        weights = find_weights()
+        files = {package: metadata.distribution(package).locate_file(dict(CARRIERS)[package]) for package in installed}
+        used = next((package for package, file in files.items() if Path(str(file)) == weights), used)
     return Finding(used, "ok", _version(used) or "")
-
-
-def _brings_the_weights(package: str) -> bool:
-    from lightproof.imaging.detection.face_networks import CARRIERS, find_weights
-
-    try:
-        return find_weights() == Path(str(metadata.distribution(package).locate_file(dict(CARRIERS)[package])))
-    except UserError:
-        return False
 
 
 def _part(package: str, module: str) -> Finding:

@@ -11,32 +11,22 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
 
-from lightproof.cli.command import (
-    DEFAULT,
-    GOES_ON,
-    NOTHING_CHANGED,
-    WAIT,
-    WHOLE,
-    Cropped,
-    Jobs,
-    OnCluster,
-    Output,
-    Place,
-    Preset,
-    Retry,
-    Rows,
-    Wait,
-    Yes,
-    check_jobs,
-    command,
-    confirmed,
-    connected,
+from lightproof.cli.command import NOTHING_CHANGED, WHOLE, Output, check_jobs, command, confirmed, connected, opened
+from lightproof.cli.console import (
+    MAX_SKIPPED,
+    STDOUT,
+    bar,
+    complain,
     harmless,
     n_people,
     n_photos,
-    opened,
+    printable,
+    remark,
+    show_remarks,
+    stdout,
+    stream_bar,
 )
-from lightproof.cli.console import STDOUT, bar, complain, printable, remark, show_remarks, stdout, stream_bar
+from lightproof.cli.options import DEFAULT, WAIT, Cropped, Jobs, OnCluster, Place, Preset, Retry, Rows, Wait, Yes
 from lightproof.cli.photo_loop import check_finding
 from lightproof.errors import BadParameter
 
@@ -44,23 +34,20 @@ if TYPE_CHECKING:
     from lightproof.gallery import FolderReport, Gallery
 
 ENROLL_EXIT_CODES: Final = (
-    "Exit codes: 0 every photo was enrolled; 1 a photo was refused, each with a sentence on stderr: then no PHOTO is "
-    "enrolled, but of a folder all others; 2 a wrong call; 130 stopped by Ctrl-C."
+    "0 every photo was enrolled; 1 a photo was refused, each with a sentence on stderr: then no PHOTO is enrolled, "
+    "but of a folder all others"
 )
 SYNC_EXIT_CODES: Final = (
-    "Exit codes: 0 the gallery follows the folder; 1 a photo was refused, or nothing was changed, each with a sentence "
-    "on stderr; 2 a wrong call; 130 stopped by Ctrl-C."
+    "0 the gallery follows the folder; 1 a photo was refused, or nothing was changed, each with a sentence on stderr"
 )
-
-MAX_IGNORED: Final = 10
-"""Files left out that are named one by one; of more, only the reasons are counted."""
 
 MAX_REMOVED: Final = 20
 """Photos to be removed that are named one by one."""
 
 
 def _left_by_folder(given: Any) -> str:
-    return NOTHING_CHANGED if given["dry_run"] else GOES_ON
+    goes_on = "What is enrolled is whole; the same command goes on from there."
+    return NOTHING_CHANGED if given["dry_run"] else goes_on
 
 
 @command(left=lambda given: WHOLE if given["folder"] is None else _left_by_folder(given), writes=("gallery",))
@@ -155,7 +142,7 @@ def _enroll_folder(
     ):
         shown_bar = stream_bar("looking at photos" if dry_run else "enrolling")
         report = gallery.enroll_folder(scan, cluster=workers, progress=shown_bar, **settings)
-    return _folder_output(_folder_row(report, folder))
+    return _folder_output(report, folder)
 
 
 @contextmanager
@@ -206,7 +193,7 @@ def sync(
         leftover = None if dry_run else register.leftover()
     if dry_run and json_file != STDOUT:
         _name_removed(report)
-    return _folder_output(_folder_row(report, folder), leftover)
+    return _folder_output(report, folder, leftover)
 
 
 def _removal_confirmed(gallery: Gallery, folder: Path, settings: dict[str, Any]) -> bool:
@@ -230,21 +217,17 @@ def _name_removed(report: FolderReport) -> None:
         remark(f"... and {n_photos(len(report.removed) - MAX_REMOVED)} more")
 
 
-def _folder_row(report: FolderReport, folder: Path) -> dict[str, Any]:
-    """The report on a folder, for machines."""
-    row: dict[str, Any] = {"folder": str(folder), "dry_run": report.dry_run, **vars(report)}
-    return row | {key: [file._asdict() for file in row[key]] for key in ("refused", "refused_before", "ignored")}
-
-
-def _folder_output(row: dict[str, Any], leftover: str | None = None) -> Output:
+def _folder_output(report: FolderReport, folder: Path, leftover: str | None = None) -> Output:
     """Report each refused photo on stderr, and the numbers on stdout; exit code 1 if a photo was refused now."""
+    row: dict[str, Any] = {"folder": str(folder), "dry_run": report.dry_run, **vars(report)}
+    row |= {key: [file._asdict() for file in row[key]] for key in ("refused", "refused_before", "ignored")}
     for file in row["refused"]:
         complain(file["reason"])
     return Output([row], lambda: _show_folder(row), leftover, failed=bool(row["refused"]))
 
 
 def _show_folder(row: dict[str, Any]) -> None:
-    for file in row["ignored"] if len(row["ignored"]) <= MAX_IGNORED else []:
+    for file in row["ignored"] if len(row["ignored"]) <= MAX_SKIPPED else []:
         remark(f"left out: {file['photo']}: {file['reason']}")
     show_remarks(_numbers(row))
     if row["dry_run"]:

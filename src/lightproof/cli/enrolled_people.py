@@ -2,39 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
 
-from lightproof.cli.command import (
-    DEFAULT,
-    WAIT,
-    WHOLE,
-    Output,
-    Place,
-    Rows,
-    Wait,
-    Yes,
-    command,
-    confirmed,
-    harmless,
-    n_people,
-    n_photos,
-    opened,
-)
-from lightproof.cli.console import printable, say, show_narrow
+from lightproof.cli.command import WHOLE, Output, command, confirmed, opened
+from lightproof.cli.console import harmless, n_people, n_photos, printable, say, show_narrow
+from lightproof.cli.options import DEFAULT, WAIT, Place, Rows, Wait, Yes
 from lightproof.core.report_parts import TextTable
 from lightproof.errors import BadGallery
 
 if TYPE_CHECKING:
     from lightproof.gallery import Gallery
-    from lightproof.gallery.store import Forgotten
 
 FORGET_EXIT_CODES: Final = (
-    "Exit codes: 0 they are forgotten, and if bytes of them could not be overwritten, that is said; 1 nothing was "
-    "changed, with a sentence on stderr; 2 a wrong call; 130 stopped by Ctrl-C."
+    "0 they are forgotten, and if bytes of them could not be overwritten, that is said; 1 nothing was changed, with a "
+    "sentence on stderr"
 )
 
 MAX_NAMES: Final = 5
@@ -149,10 +133,15 @@ def forget(
 
     Example: lightproof forget Ada --yes
     """
+    from lightproof.gallery.store import check_name
+
     with opened(gallery, wait=wait) as register:
-        kept = _kept(register, names)
+        with register.store.reading() as view:
+            kept = {check_name(name): view.counts_of(name) for name in names}
+        photos, refusals = (sum(numbers) for numbers in zip(*kept.values(), strict=True))
+        amount = f"{n_photos(photos)} and {refusals:,} refused" if refusals else n_photos(photos)
         listed = _listed(list(kept))
-        if not confirmed(f"Forget {listed}, {_amount(kept.values())}?", yes):
+        if not confirmed(f"Forget {listed}, {amount}?", yes):
             raise typer.Exit(1)
         calibrated = _is_calibrated(register)
         n_forgotten = register.forget(*kept)
@@ -164,14 +153,6 @@ def forget(
     return Output(rows, text, leftover)
 
 
-def _kept(gallery: Gallery, names: list[str]) -> dict[str, Forgotten]:
-    """How much the gallery keeps of each person, by the name as it is kept."""
-    from lightproof.gallery.store import check_name
-
-    with gallery.store.reading() as view:
-        return {check_name(name): view.counts_of(name) for name in names}
-
-
 def _is_calibrated(gallery: Gallery) -> bool:
     try:
         return gallery.calibration().strangers > 0
@@ -180,12 +161,6 @@ def _is_calibrated(gallery: Gallery) -> bool:
         return True
 
 
-def _amount(kept: Iterable[Forgotten]) -> str:
-    photos, refusals = (sum(numbers) for numbers in zip(*kept, strict=True))
-    return f"{n_photos(photos)} and {refusals:,} refused" if refusals else n_photos(photos)
-
-
 def _listed(names: list[str]) -> str:
-    if len(names) > MAX_NAMES:
-        return f"{', '.join(map(harmless, names[:MAX_NAMES]))} and {n_people(len(names) - MAX_NAMES)} more"
-    return ", ".join(map(harmless, names))
+    more = f" and {n_people(len(names) - MAX_NAMES)} more" if len(names) > MAX_NAMES else ""
+    return ", ".join(map(harmless, names[:MAX_NAMES])) + more

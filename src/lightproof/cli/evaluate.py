@@ -8,14 +8,15 @@ from typing import Annotated, Any, Final
 
 import typer
 
-from lightproof.cli.command import Cropped, Output, Preset, Rows, command, opened
+from lightproof.cli.command import Output, command, opened
 from lightproof.cli.console import bar, check_folder, printable, remark_on_photos, say, show, stdout, write
+from lightproof.cli.options import Cropped, Preset, Rows
 from lightproof.cli.photo_loop import check_finding
 from lightproof.errors import BadParameter
 
 EXIT_CODES: Final = (
-    "Exit codes: 0 there are figures, and what photos were left out is told on stderr; 1 nothing could be done, with a "
-    "sentence on stderr; 2 a wrong call; 130 stopped by Ctrl-C."
+    "0 there are figures, and what photos were left out is told on stderr; 1 nothing could be done, with a sentence "
+    "on stderr"
 )
 
 DEFAULTS: Final[dict[str, Any]] = {"preset": "robust", "photos": 1, "draws": 5}

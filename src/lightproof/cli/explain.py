@@ -8,15 +8,15 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from lightproof.cli.command import DEFAULT, Cropped, Force, Output, Place, Rows, command, harmless, opened
-from lightproof.cli.console import check_place, printable, say, show_narrow
+from lightproof.cli.command import Output, command, opened
+from lightproof.cli.console import check_place, harmless, printable, say, show_narrow
+from lightproof.cli.options import DEFAULT, Cropped, Force, Place, Rows
 from lightproof.cli.photo_loop import check_finding, check_free
 from lightproof.core.atomic import whole_file
 from lightproof.core.report_parts import TextTable
 from lightproof.errors import BadParameter, CannotWrite, UserError
 
 if TYPE_CHECKING:
-    from lightproof.gallery import Gallery
     from lightproof.matching.explanation import Explanation
 
 
@@ -47,20 +47,22 @@ def explain(
             _check(option, path, ending, photo, force)
     with opened(gallery) as people:
         check_finding(cropped)
-        explanation = _explained(people, photo, person, against, cropped)
-        _write(explanation, photo, out, arrays)
+        try:
+            explanation = people.explain(photo, person, against, cropped=cropped)
+        except BadParameter as mistake:
+            if person is not None:
+                raise
+            # Nobody could know when typing that the best match is the very person it is not to be.
+            raise UserError(str(mistake)) from None
+    from lightproof.plots import explanation_figure
+
+    picture = explanation_figure(explanation, name=printable(photo.name))
+    with whole_file(out) as file:
+        file.write(picture)
+    if arrays is not None:
+        explanation.save(arrays)
     row = _row(explanation, photo, out, arrays)
     return Output([row], show=lambda: _show(row))
-
-
-def _explained(gallery: Gallery, photo: Path, person: str | None, against: str | None, cropped: bool) -> Explanation:
-    try:
-        return gallery.explain(photo, person, against, cropped=cropped)
-    except BadParameter as mistake:
-        if person is not None:
-            raise
-        # Nobody could know when typing that the best match is the very person it is not to be.
-        raise UserError(str(mistake)) from None
 
 
 def _check(option: str, path: Path, ending: str, photo: Path, force: bool) -> None:
@@ -71,16 +73,6 @@ def _check(option: str, path: Path, ending: str, photo: Path, force: bool) -> No
         raise CannotWrite(path, OSError("the photo itself"))
     check_free(path, force)
     check_place(path)
-
-
-def _write(explanation: Explanation, photo: Path, out: Path, arrays: Path | None) -> None:
-    from lightproof.plots import explanation_figure
-
-    picture = explanation_figure(explanation, name=printable(photo.name))
-    with whole_file(out) as file:
-        file.write(picture)
-    if arrays is not None:
-        explanation.save(arrays)
 
 
 def _row(explanation: Explanation, photo: Path, out: Path, arrays: Path | None) -> dict[str, Any]:

@@ -12,46 +12,23 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
 
-from lightproof.cli.command import (
-    DEFAULT,
-    NOTHING_WRITTEN,
-    Cropped,
-    Far,
-    Force,
-    OnCluster,
-    Output,
-    Photos,
-    Place,
-    Rows,
-    check_share,
-    command,
-    connected,
-    harmless,
-    opened,
-)
-from lightproof.cli.console import printable, say, show_narrow, show_remarks, stdout, stream_bar
-from lightproof.cli.photo_loop import (
-    PictureFolder,
-    Row,
-    check_finding,
-    each_photo,
-    output_of,
-    refused,
-    short_names,
-)
+from lightproof.cli.command import NOTHING_WRITTEN, Output, check_share, command, connected, opened
+from lightproof.cli.console import harmless, printable, say, show_narrow, show_remarks, stdout, stream_bar
+from lightproof.cli.options import DEFAULT, Cropped, Far, Force, OnCluster, Photos, Place, Rows
+from lightproof.cli.photo_loop import PictureFolder, Row, check_finding, each_photo, output_of, refused, short_names
 from lightproof.core.report_parts import TextTable
 from lightproof.errors import BadParameter
 
 if TYPE_CHECKING:
-    from lightproof.gallery import Answer, ExtractedFace, Gallery
+    from lightproof.gallery import Answer, Gallery
 
 IDENTIFY_EXIT_CODES: Final = (
-    "Exit codes: 0 every photo was answered, and a stranger is an answer; 1 a photo was refused, or nothing could be "
-    "done, each with a sentence on stderr; 2 a wrong call; 130 stopped by Ctrl-C."
+    "0 every photo was answered, and a stranger is an answer; 1 a photo was refused, or nothing could be done, each "
+    "with a sentence on stderr"
 )
 VERIFY_EXIT_CODES: Final = (
-    "Exit codes: 0 there is an answer, the same person or not; 1 a photo was refused, or nothing could be done, "
-    "with a sentence on stderr; 2 a wrong call; 130 stopped by Ctrl-C."
+    "0 there is an answer, the same person or not; 1 a photo was refused, or nothing could be done, with a sentence "
+    "on stderr"
 )
 
 NAME_WIDTH: Final = 22
@@ -135,21 +112,17 @@ def _answer(
     row = row_of(photo, answer)
     if folder is None or place is None or not answer.candidates:
         return row
-    folder.write(place, _picture(gallery, face, answer, photo))
+    from lightproof.plots import explanation_figure  # matplotlib is loaded only for a picture
+
+    best, *others = (candidate.name for candidate in answer.candidates)
+    explanation = gallery.explain_face(face, best, others[0] if others else None)
+    folder.write(place, explanation_figure(explanation, name=printable(photo.name)))
     return {**row, "picture": str(place)}
 
 
 def row_of(photo: Path, answer: Answer) -> Row:
     """The answer for one photo, for machines; ``name`` is None for a stranger."""
     return {"photo": str(photo), **asdict(answer), "sentence": answer.sentence}
-
-
-def _picture(gallery: Gallery, face: ExtractedFace, answer: Answer, photo: Path) -> bytes:
-    from lightproof.plots import explanation_figure  # matplotlib is loaded only for a picture
-
-    best, *others = (candidate.name for candidate in answer.candidates)
-    explained = gallery.explain_face(face, best, others[0] if others else None)
-    return explanation_figure(explained, name=printable(photo.name))
 
 
 def _show(rows: list[Row], several: bool) -> None:

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Iterable
 from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated, Final
 
 import typer
 
-from lightproof.cli.command import NOTHING_WRITTEN, Cropped, Force, Output, Photos, Rows, Several, command
+from lightproof.cli.command import NOTHING_WRITTEN, Output, command
 from lightproof.cli.console import printable, show_narrow, show_remarks, stdout
+from lightproof.cli.options import Cropped, Force, Photos, Rows, Several
 from lightproof.cli.photo_loop import (
     PictureFolder,
     Row,
@@ -26,8 +26,7 @@ from lightproof.core.report_parts import TextTable
 from lightproof.errors import BadParameter
 
 EXIT_CODES: Final = (
-    "Exit codes: 0 every photo was taken; 1 a photo was refused, or nothing could be done, each with a sentence on "
-    "stderr; 2 a wrong call; 130 stopped by Ctrl-C."
+    "0 every photo was taken; 1 a photo was refused, or nothing could be done, each with a sentence on stderr"
 )
 
 HEAD: Final = ("photo", "light from", "balance", "shadow", "white", "black", "sharp")
@@ -93,7 +92,8 @@ def _show_light(rows: list[Row], cropped: bool) -> None:
         table = TextTable("", [*HEAD, *HEAD_OF_FACE], longer, NOTE + NOTE_ON_FACE)
     show_narrow(table, left=2)
     stdout.print()
-    show_remarks((names[row["photo"]], " ".join(_remarks(row))) for row in rows)
+    several = [f"{row['faces']} faces, this is the largest. " if (row["faces"] or 1) > 1 else "" for row in rows]
+    show_remarks((names[row["photo"]], start + row["hint"]) for row, start in zip(rows, several, strict=True))
 
 
 def _figures(row: Row) -> list[str]:
@@ -108,12 +108,6 @@ def _direction(row: Row) -> str:
     behind = abs(row["azimuth"]) > 90 and row["side"] != "front"
     words = [row["side"], *(["behind"] if behind else []), *([row["height"]] if row["height"] != "level" else [])]
     return f"{textwrap.fill(', '.join(words), 13)}\n{round(row['azimuth']):+d}° {round(row['elevation']):+d}°"
-
-
-def _remarks(row: Row) -> Iterable[str]:
-    if (row["faces"] or 1) > 1:
-        yield f"{row['faces']} faces, this is the largest."
-    yield row["hint"]
 
 
 @command(left=lambda given: f"The faces that are in {printable(str(given['out']))} are complete.")

@@ -71,7 +71,9 @@ COMMANDS: list[tuple[str, str, Callable[..., None]]] = [
 ]
 for panel, exit_codes, function in COMMANDS:
     name = function.__name__.rstrip("_")
-    app.command(name, cls=PlainCommand, epilog=exit_codes, rich_help_panel=panel)(function)
+    stopped = "" if name in ("watch", "serve") else "; 130 stopped by Ctrl-C"  # which is the usual end of those two
+    epilog = f"Exit codes: {exit_codes}; 2 a wrong call{stopped}."
+    app.command(name, cls=PlainCommand, epilog=epilog, rich_help_panel=panel)(function)
 
 
 def _version(wanted: bool) -> None:
@@ -99,15 +101,12 @@ def main() -> None:
         app()
     except UserError as mistake:
         print(f"lightproof: {printable(str(mistake))}", file=sys.stderr)
-        sys.exit(2 if _is_wrong_call(mistake) else 1)
+        # A mistake on the command line itself, not in a file, is a wrong call.
+        wrong_call = isinstance(mistake, BadParameter | UnknownName) and not isinstance(mistake, GridDoesNotFit)
+        sys.exit(2 if wrong_call else 1)
     except OSError as problem:
         # An error that nobody foresaw, such as a name too long for the disk.
         path = problem.filename or "Every file and device"
         sentence = f"{path} must be one that can be used; got: {problem.strerror or problem}."
         print(f"lightproof: {printable(sentence)}", file=sys.stderr)
         sys.exit(1)
-
-
-def _is_wrong_call(mistake: UserError) -> bool:
-    """Whether the mistake is on the command line itself, not in a file."""
-    return isinstance(mistake, BadParameter | UnknownName) and not isinstance(mistake, GridDoesNotFit)

@@ -7,21 +7,9 @@ from typing import Annotated
 
 import typer
 
-from lightproof.cli.command import (
-    DEFAULT,
-    WAIT,
-    WHOLE,
-    Output,
-    Place,
-    Preset,
-    Rows,
-    Wait,
-    command,
-    n_people,
-    opened,
-    place_name,
-)
-from lightproof.cli.console import printable, stream_bar
+from lightproof.cli.command import WHOLE, Output, command, opened, place_name
+from lightproof.cli.console import n_people, printable, stream_bar
+from lightproof.cli.options import DEFAULT, WAIT, Place, Preset, Rows, Wait
 
 
 @command(left=WHOLE)

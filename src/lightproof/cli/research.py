@@ -10,18 +10,9 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
 
-from lightproof.cli.command import NOTHING_WRITTEN, Jobs, OnCluster, Output, Rows, check_jobs, command, connected
-from lightproof.cli.console import (
-    bar,
-    check_folder,
-    make_folder,
-    remark_on_photos,
-    show,
-    stdout,
-    stream_bar,
-    write,
-    write_rows,
-)
+from lightproof.cli.command import NOTHING_WRITTEN, Output, check_jobs, command, connected
+from lightproof.cli.console import bar, check_folder, remark_on_photos, show, stdout, stream_bar, write, write_rows
+from lightproof.cli.options import Jobs, OnCluster, Rows
 from lightproof.errors import BadParameter, UserError
 from lightproof.experiments import DATASETS, JITTERED_SETS, PAPER_SETS
 from lightproof.experiments.crops import CROPS
@@ -35,27 +26,18 @@ if TYPE_CHECKING:
     from lightproof.experiments.methods import Method
     from lightproof.experiments.reproduction_report import Chapter
 
-EXIT_CODES: Final = (
-    "Exit codes: 0 done; 1 something could not be done, with a sentence on stderr; 2 a wrong call; "
-    "130 stopped by Ctrl-C."
-)
+EXIT_CODES: Final = "0 done; 1 something could not be done, with a sentence on stderr"
 
 ALL_CROPS: Final = ",".join(CROPS)
+
+REPORTS: Final = Path("lightproof-reproduce")
 
 Data = Annotated[Path | None, typer.Option(help="The folder of the data set, or the one it lies in.")]
 Crops = Annotated[bool, typer.Option("--cropped", help="The photos of the folder are faces already.")]
 
 
 def load(name: str, data: Path | None, cropped: bool = False) -> FaceSet:
-    """Read a data set and say what was read; the rendered one needs no folder, ``cropped`` is for a folder of photos.
-
-    Parameters
-    ----------
-    name : str
-        One of :data:`lightproof.experiments.DATASETS`.
-    data : Path, optional
-    cropped : bool
-    """
+    """Read a data set and say what was read; ``cropped`` is for a folder of photos."""
     from lightproof import datasets
     from lightproof.experiments.demonstration import render_people
 
@@ -203,14 +185,8 @@ def trained(method: Method, budget: float | None, device: str) -> Method:
     return method.changed(budget=None if budget is None else 60 * budget, device=device)
 
 
-def _reports_folder(out: Path | None, table: str) -> Path:
-    return out or Path("lightproof-reproduce") / table
-
-
 def _left_by_reproduce(given: Mapping[str, Any]) -> str:
-    if given["open_set"]:
-        return NOTHING_WRITTEN
-    return kept_in(_reports_folder(given["out"], given["table"]) / "cache")
+    return NOTHING_WRITTEN if given["open_set"] else kept_in((given["out"] or REPORTS / given["table"]) / "cache")
 
 
 @command(left=_left_by_reproduce)
@@ -246,21 +222,8 @@ def reproduce(
     from lightproof.experiments.methods import check_name
 
     check_name("table", table, [*DATASETS, "all"])
-    asked = Reproduction(
-        table=table,
-        data=data,
-        methods=methods,
-        preset=preset,
-        frames=frames,
-        end_to_end=end_to_end,
-        cropped=cropped,
-        deep=deep,
-        budget=budget,
-        device=device,
-        jobs=jobs,
-        cluster=cluster,
-    )
-    return _reproduce_open_set(asked) if open_set else _reproduce_tables(asked, _reports_folder(out, table))
+    asked = Reproduction(table, data, methods, preset, frames, end_to_end, cropped, deep, budget, device, jobs, cluster)
+    return _reproduce_open_set(asked) if open_set else _reproduce_tables(asked, out or REPORTS / table)
 
 
 def _reproduce_tables(asked: Reproduction, folder: Path) -> Output:
@@ -284,7 +247,6 @@ def _reproduce_tables(asked: Reproduction, folder: Path) -> Output:
             else:
                 chapters.append(asked.run(name, faces, chosen, cache, workers))
     for path, content in reports(chapters, cache, asked.as_typed()):
-        make_folder((folder / path).parent)
         write(folder / path, content)
 
     def show_all() -> None:

@@ -9,13 +9,14 @@ from typing import Annotated, Final
 
 import typer
 
-from lightproof.cli.command import DEFAULT, WAIT, Place, Preset, Wait, place_name
+from lightproof.cli.command import place_name
 from lightproof.cli.console import printable, remark, say
+from lightproof.cli.options import DEFAULT, WAIT, Place, Preset, Wait
 from lightproof.errors import BadParameter, MissingExtra
 
 EXIT_CODES: Final = (
-    "Exit codes: 0 stopped by Ctrl-C or SIGTERM, after the requests that were there were answered; 1 it could not be "
-    "started, with a sentence on stderr; 2 a wrong call."
+    "0 stopped by Ctrl-C or SIGTERM, after the requests that were there were answered; 1 it could not be started, "
+    "with a sentence on stderr"
 )
 
 TOKEN: Final = "LIGHTPROOF_TOKEN"

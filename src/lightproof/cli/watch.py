@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING, Annotated, Any, Final, NamedTuple
 
 import typer
 
-from lightproof.cli.command import DEFAULT, Cropped, Far, Output, Place, Rows, check_share, command, harmless, opened
-from lightproof.cli.console import STDOUT, printable, stdout
+from lightproof.cli.command import Output, check_share, command, opened
+from lightproof.cli.console import STDOUT, harmless, printable, stdout
+from lightproof.cli.options import DEFAULT, Cropped, Far, Place, Rows
 from lightproof.cli.photo_loop import check_finding
 from lightproof.errors import BadImage, BadParameter, DatasetMissing, MissingExtra
 from lightproof.types import Array
@@ -22,8 +23,8 @@ if TYPE_CHECKING:
     from lightproof.gallery import Answer, Gallery
 
 EXIT_CODES: Final = (
-    "Exit codes: 0 the watch has ended, by Ctrl-C, after --seconds, or with the film; 1 there is no camera, or nothing "
-    "could be done, with a sentence on stderr; 2 a wrong call."
+    "0 the watch has ended, by Ctrl-C, after --seconds, or with the film; 1 there is no camera, or nothing could be "
+    "done, with a sentence on stderr"
 )
 
 VOTE_SECONDS: Final = 1.0
@@ -117,8 +118,10 @@ def _changes(
         # The row is about a frame that votes with the majority.
         if majority is not None and majority != current and majority == _vote(answer):
             current = majority
-            picture = frame.image if face is None else face.image
-            yield _row(frame.second, majority, answer, _hint(picture, majority))
+            hint = _hint(frame.image if face is None else face.image, majority)
+            score = None if answer is None else answer.score
+            seen, name = majority
+            yield {"second": round(frame.second, 2), "seen": seen, "name": name, "score": score, "hint": hint}
 
 
 def _face(image: Array, cropped: bool) -> Any:
@@ -150,11 +153,6 @@ def _hint(image: Array, vote: Vote) -> str:
     return "" if diagnosis.even else diagnosis.hint
 
 
-def _row(second: float, vote: Vote, answer: Answer | None, hint: str) -> dict[str, Any]:
-    score = None if answer is None else answer.score
-    return {"second": round(second, 2), "seen": vote[0], "name": vote[1], "score": score, "hint": hint}
-
-
 def _line(row: dict[str, Any]) -> str:
     who = {"person": harmless(row["name"]), "stranger": "unknown", "nobody": "nobody in sight"}[row["seen"]]
     score = "" if row["score"] is None else f" ({row['score']:.2f})"
@@ -169,20 +167,7 @@ class Frame(NamedTuple):
 
 
 def frames(camera: str) -> Iterator[Frame]:
-    """Yield the frames of a camera, given by its number, or of a film.
-
-    Parameters
-    ----------
-    camera : str
-        A number, "0" for the first camera, or a file; addresses in a network are not opened.
-
-    Raises
-    ------
-    MissingExtra
-        If OpenCV is not installed.
-    DatasetMissing
-        If the camera or the film yields no picture.
-    """
+    """Yield the frames of a film, or of a camera given by its number; addresses in a network are not opened."""
     cv2: Any = _opencv()
     number = int(camera) if camera.isascii() and camera.isdigit() else None
     if number is None and not Path(camera).is_file():
