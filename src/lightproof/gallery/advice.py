@@ -115,17 +115,7 @@ def share_found(names: Collection[str]) -> float:
 
 
 def advise(person: Hashable, lights: Array | Iterable[tuple[float | None, float | None]]) -> Advice:
-    """Say which lights the photos of a person lack, and which one more photo would help most.
-
-    Parameters
-    ----------
-    person : hashable
-    lights : ndarray of shape (n, 2), or (azimuth, elevation) of each photo
-        As in :func:`light_names`.
-
-    Returns
-    -------
-    Advice
+    """Say which lights the photos of a person lack, and which one more photo would help most; see :func:`light_names`.
 
     Examples
     --------
@@ -150,24 +140,11 @@ def advise(person: Hashable, lights: Array | Iterable[tuple[float | None, float 
 
 
 def photo_gains(matcher: Matcher, people: TemplateSet, person: Hashable, faces: Images) -> Floats:
-    """Measure which of a person's photos helps most to find the others.
+    """Measure which of a person's photos, three or more, helps most to find the others, shape (n,).
 
     Each photo in turn is compared with the others, and again with one of them left out: the lead falls by the gain of
-    that one.
-
-    Parameters
-    ----------
-    matcher : Matcher
-    people : TemplateSet
-        Everybody enrolled; the person's own template is not used.
-    person : hashable
-    faces : ndarray of shape (n, h, w) or list of ndarray of shape (h, w)
-        At least three photos of the person. The work grows with the square of n.
-
-    Returns
-    -------
-    ndarray of shape (n,)
-        Mean loss of lead of the other photos without this one; negative if they do better without it.
+    that one. The gain is the mean over the other photos; it is negative if they do better without it. The work grows
+    with the square of n. The person's own template in ``people`` is not used.
     """
     n = len(faces)
     if n < 3:

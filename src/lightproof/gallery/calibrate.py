@@ -35,18 +35,7 @@ class Shortlister(Protocol):
 
 
 def calibrated(leads: Sequence[Floats], far: float, n_people: int, agreement: float = 0.0) -> Calibration:
-    """Compare the leads of strangers with the default model.
-
-    Parameters
-    ----------
-    leads : list of ndarray of shape (photos,)
-        Of the best match of each person's photo and of its relit copies.
-    far : float
-    n_people : int
-        Number of people each was compared with.
-    agreement : float
-        How far the lights of these people agree.
-    """
+    """Compare the :func:`impostor_leads` among so many people, whose lights agree so far, with the default model."""
     together = np.concatenate([*leads, np.zeros(0)])
     shift = ImpostorModel.default(n_people, agreement).estimated_shift(together, len(leads))
     return Calibration(far, shift, n_people + 1, len(leads), len(together) - len(leads))
@@ -55,22 +44,9 @@ def calibrated(leads: Sequence[Floats], far: float, n_people: int, agreement: fl
 def impostor_leads(
     shortlist: Shortlister, matcher: Matcher, store: Store, limit: int = MAX_STRANGERS
 ) -> Iterator[Floats]:
-    """Let some people play strangers: compare a photo of each with everybody else.
+    """Let some people, drawn at random, play strangers: compare a photo of each with everybody else.
 
-    Parameters
-    ----------
-    shortlist : callable
-        Returns the people that probes are compared with, without one: see
-        :meth:`lightproof.gallery.shortlist.PeopleIndex.shortlist`.
-    matcher : Matcher
-    store : Store
-    limit : int
-        Maximum number of people, drawn at random.
-
-    Yields
-    ------
-    ndarray of shape (photos,)
-        Lead of the best match of the photo, and of its relit copies if the face is kept.
+    Yield the lead of the best match of the photo, and of its relit copies if the face is kept, shape (photos,).
     """
     rng = np.random.default_rng(0)
     with store.reading() as view:
@@ -86,16 +62,7 @@ def scores_of_photos(matcher: Matcher, people: TemplateSet, photos: Sequence[New
 
 
 def probes_of_photos(matcher: Matcher, photos: Sequence[NewPhoto], gallery: str) -> list[ProbeSet]:
-    """Make probes of photos that are kept, in their order; the template stands in for a face that is not kept.
-
-    Parameters
-    ----------
-    matcher : Matcher
-    photos : sequence of NewPhoto
-        One or more.
-    gallery : str
-        Its place, for the message.
-    """
+    """Make probes of photos that are kept, in their order; the template stands in for a face that is not kept."""
     probes = []
     pairs = ((photo, _kept_face(photo)) for photo in photos)
     for has_face, group in groupby(pairs, key=lambda pair: pair[1] is not None):

@@ -72,16 +72,7 @@ def write_preset(change: Change, preset: str) -> None:
 
 
 def read_settings(store: Store, preset: str | None, keep: bool | None) -> tuple[GallerySettings, bool]:
-    """Read the settings of a gallery, and whether it keeps photos; refuse other ones than those wanted.
-
-    Parameters
-    ----------
-    store : Store
-    preset : str, optional
-        What it must be made with.
-    keep : bool, optional
-        Whether it must keep photos.
-    """
+    """Read the settings of a gallery, and whether it keeps photos; refuse other ones than those wanted, if any are."""
     facts, place = store.facts(), store.place
     try:
         read = json.loads(facts["settings"])
@@ -120,16 +111,7 @@ def decode(encoded: bytes, matcher: Matcher, place: str) -> Template:
 
 
 def decode_all(encoded: Sequence[bytes], matcher: Matcher, place: str) -> list[Template]:
-    """Read what :func:`encode` wrote, many templates at a time.
-
-    Parameters
-    ----------
-    encoded : sequence of bytes
-    matcher : Matcher
-        Whose settings the templates must have.
-    place : str
-        The gallery, for the message.
-    """
+    """Read what :func:`encode` wrote under the settings of a matcher; the place of the gallery is for the message."""
     # Templates of the same length and shape are read together.
     groups: dict[tuple[int, bytes], list[int]] = {}
     for i, each in enumerate(encoded):

@@ -166,48 +166,28 @@ def read_lights(photos: Iterable[NewPhoto], place: str) -> tuple[tuple[float, fl
 
 
 class PhotoFile(NamedTuple):
-    """A file of a folder of photos.
-
-    Attributes
-    ----------
-    person : str
-        Whose it is.
-    source : str
-        Its place in the folder.
-    path : str
-        The file itself.
-    hash : str
-        Of its contents; empty if it was not read yet.
-    problem : str
-        Why it could not be read.
-    """
+    """A file of a folder of photos."""
 
     person: str
     source: str
+    """Its place in the folder."""
     path: str
     hash: str = ""
+    """Of its contents; empty if it was not read yet."""
     problem: str = ""
+    """Why it could not be read."""
 
 
 class BatchResult(NamedTuple):
-    """What was made of some files of a folder.
-
-    Attributes
-    ----------
-    photos : dict of str to list of NewPhoto
-        By person.
-    spans : dict of str to bytes
-        The joint template of each person with several photos here.
-    refused : list of Refusal
-        Bad photos, to be remembered.
-    unread : list of PhotoFile
-        Files that cannot be read now, which says nothing about the photos.
-    """
+    """What was made of some files of a folder."""
 
     photos: dict[str, list[NewPhoto]]
     spans: dict[str, bytes]
+    """The joint template of each person with several photos here."""
     refused: list[Refusal]
+    """Bad photos, to be remembered."""
     unread: list[PhotoFile]
+    """Files that cannot be read now, which says nothing about the photos."""
 
 
 def process_files(files: Iterable[PhotoFile], config: EnrollmentConfig, folder: str) -> BatchResult:
@@ -264,30 +244,13 @@ def update_joined(change: Change, names: Iterable[str], config: EnrollmentConfig
 
 
 def join_templates(people: Sequence[Sequence[bytes]], config: EnrollmentConfig, place: str) -> list[bytes]:
-    """Make one template for each of several people.
-
-    Parameters
-    ----------
-    people : sequence of sequence of bytes
-        The templates of each person's photos, in the order of the hashes.
-    config : EnrollmentConfig
-    place : str
-        Of the gallery, for the message.
-    """
+    """Make one template for each of several people, of the templates of their photos in the order of the hashes."""
     decoded = [[decode(template, config.matcher, place) for template in own] for own in people]
     return [encode(span) for span in config.matcher.joined_people(decoded)]
 
 
 def rebuild(change: Change, preset: str | None, progress: Progress) -> int:
-    """Make every template anew from the faces that were kept; return how many.
-
-    Parameters
-    ----------
-    change : Change
-    preset : str, optional
-        The gallery's own by default.
-    progress : callable
-    """
+    """Make every template anew from the faces that were kept; see :meth:`lightproof.Gallery.rebuild`."""
     facts = change.facts()
     if "settings" not in facts:
         raise BadGallery(change.place, UNFINISHED)

@@ -143,7 +143,6 @@ class Gallery(GalleryReader):
         ----------
         who : str or int
             A name, or the number of a person, whose name may have changed.
-        faces : sequence of ExtractedFace
         """
         who = who if isinstance(who, int) else check_name(who)
         if not faces:

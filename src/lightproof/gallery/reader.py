@@ -24,14 +24,6 @@ from lightproof.types import Array, is_whole
 class GalleryReader:
     """People who are enrolled, and answers about photos.
 
-    Parameters
-    ----------
-    store : Store
-    settings : GallerySettings
-        What the templates are made with.
-    keep : bool
-        Whether faces are kept.
-
     Attributes
     ----------
     store : Store

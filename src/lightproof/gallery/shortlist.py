@@ -44,11 +44,7 @@ class _LargeGallery:
 class PeopleIndex:
     """Follows a store: people are read when they are new or have changed, and not before the next question.
 
-    Parameters
-    ----------
-    store : Store
-    config : EnrollmentConfig
-        Of the gallery: templates of other parameters are refused.
+    Templates of other parameters than those of ``config`` are refused.
     """
 
     def __init__(self, store: Store, config: EnrollmentConfig) -> None:
@@ -99,7 +95,6 @@ class PeopleIndex:
         Parameters
         ----------
         *probes : ProbeSet
-            Of one or more photos each.
         including : iterable of str
             People on the list in any case, if they are enrolled.
         without : str, optional
@@ -175,8 +170,9 @@ class PeopleIndex:
 
     def _follow_large(self, view: View) -> None:
         encoder = self._config.matcher.encoder
-        large = self._large if self._large is not None else _LargeGallery(HammingIndex(encoder.n_first))
-        since = self._revision if self._large is not None else -1
+        large, since = self._large, self._revision
+        if large is None:
+            large, since = _LargeGallery(HammingIndex(encoder.n_first)), -1
         if since >= 0:
             changed, gone = view.changed(since)
             large.index.remove([*changed, *gone])
@@ -189,8 +185,7 @@ class PeopleIndex:
             kept[number] = (keys[number], name, template)
         large.templates = kept
         references = template_set_of(((name, template) for _, name, template in kept.values()), self._config)
-        agreement = mutual_agreement(references)
-        large.references = replace(references, total=large.n_people, known_agreement=agreement)
+        large.references = replace(references, total=large.n_people, known_agreement=mutual_agreement(references))
         self._large, self._people, self._templates = large, None, {}
 
 
@@ -223,13 +218,7 @@ def shortlist_steps(numbers: Sequence[int]) -> Iterator[Sequence[int]]:
 def read_templates(
     people: Iterable[tuple[Person, list[NewPhoto], bytes | None]], config: EnrollmentConfig, place: str
 ) -> Iterator[tuple[int, tuple[str, Template]]]:
-    """Read the templates of people as a gallery keeps them; people without a photo have none.
-
-    Yields
-    ------
-    number : int
-    (name, template)
-    """
+    """Read the templates of people as a gallery keeps them, by number; people without a photo have none."""
     stored = [(person, photos, span) for person, photos, span in people if photos]
     if any(photo.parameters != config.parameters for _, photos, _ in stored for photo in photos):
         raise BadGallery(place, "a template made with other parameters")
