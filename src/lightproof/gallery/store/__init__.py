@@ -189,7 +189,7 @@ class Store:
         return "unswept" in self.facts()
 
     def leftover(self) -> str | None:
-        """Say in one sentence what may be left of deleted rows, and until when; None if nothing is, or was deleted."""
+        """Say in one sentence what may be left of deleted rows, and until when; None if this store knows of nothing."""
         unswept = self.unswept
         return self._database.leftover(unswept) if unswept or self._erased else None
 
