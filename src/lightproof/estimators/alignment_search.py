@@ -181,7 +181,7 @@ class _Parts:
 
     def read_off(self, maps: Floats, similarities: Floats) -> Floats:
         """Sum the maps of each person at some similarities, (C, parts * moves), (C, s, 4) -> (C, s)."""
-        corner, weights = self._between(similarities)
+        corner, weights = self._bilinear_weights(similarities)
         corner = corner + np.arange(len(maps))[:, None, None] * maps.shape[1]
         total = np.zeros(corner.shape[:2], maps.dtype)
         for offset, weight in weights:
@@ -190,14 +190,14 @@ class _Parts:
 
     def interpolation(self, similarities: Floats) -> Floats:
         """Return the matrix that reads the maps at all similarities, shape (s, parts * moves)."""
-        corner, weights = self._between(similarities)
+        corner, weights = self._bilinear_weights(similarities)
         matrix = np.zeros((len(similarities), len(self.middles) * (2 * REACH + 1) ** 2), np.float32)
         each = np.arange(len(similarities))[:, None]
         for offset, weight in weights:
             matrix[each, corner + offset] += weight
         return matrix
 
-    def _between(self, similarities: Floats) -> tuple[Ints, list[tuple[int, Floats]]]:
+    def _bilinear_weights(self, similarities: Floats) -> tuple[Ints, list[tuple[int, Floats]]]:
         """Return between which four moves of its map each part falls: the first; offset and weight of all four."""
         side = 2 * REACH + 1
         move = (moved(self.middles, similarities) - self.middles) / self.stride

@@ -30,7 +30,7 @@ def log(images: Floats) -> Floats:
 
     The authors' released code uses the same curve, scaled to 0..255.
     """
-    return np.log1p(255 * _unit(images, "log")) / images.dtype.type(np.log(256))
+    return np.log1p(255 * _in_unit_range(images, "log")) / images.dtype.type(np.log(256))
 
 
 ROWS_PER_PIXEL_OF_BLUR: Final = 96
@@ -64,7 +64,7 @@ def tan_triggs(images: Floats, blur: float = 1.0) -> Floats:
     ndarray of shape (..., h, w)
         Within (-10, 10).
     """
-    curved, sides, smooth = power(_unit(images, "tan-triggs"), 0.2), images.shape[-2:], []
+    curved, sides, smooth = power(_in_unit_range(images, "tan-triggs"), 0.2), images.shape[-2:], []
     for sigma in (blur, 2 * blur):
         down, across = (blurring(side, sigma, math.ceil(3 * sigma), images.dtype) for side in sides)
         smooth.append(down.down(across.across(curved.reshape(-1, *sides))).ravel())
@@ -113,7 +113,7 @@ def relight(images: Floats, alpha: Floats, beta: Floats, b: Floats) -> Floats:
     return relit
 
 
-def _unit(images: Floats, name: str) -> Floats:
+def _in_unit_range(images: Floats, name: str) -> Floats:
     low, high = float(images.min()), float(images.max())
     # Resizing may leave [0, 1] by rounding; a picture in 0..255 leaves it by far and would be bent wrongly.
     if low < -ROUNDING or high > 1 + ROUNDING:

@@ -38,7 +38,7 @@ def compact_spans(samples: Floats, most: int, shared: SharedSpan) -> list[PatchS
     """
     vectors, strengths = _leading_directions(samples, most)
     codes = encoded(vectors)
-    _point_along(samples, codes)
+    _fix_signs(samples, codes)
     samples_kept = stand_ins(strengths.transpose(1, 2, 0))
     return [PatchSpans(codes[i], samples_kept[i], shared) for i in range(len(samples))]
 
@@ -70,7 +70,7 @@ def _leading_directions(samples: Floats, most: int) -> tuple[Floats, Floats]:
 
 
 @compiled
-def _point_along(samples: Floats, codes: Array) -> None:
+def _fix_signs(samples: Floats, codes: Array) -> None:
     """Turn the first direction of each patch, codes (b, K, r, D), toward the first sample, (b, L, D, K), in place."""
     b, K, _, D = codes.shape
     along = np.empty(K, samples.dtype)

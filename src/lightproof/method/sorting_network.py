@@ -53,16 +53,16 @@ class PatchSorter:
         """Put the sums of fields of vectors, shape (n, 2, h, w), into ``out``, shape (n, m, q, K)."""
         places = out.reshape(*out.shape[:3], self._grid.rows, self._grid.columns)
         rows, numbers = self._matrix.shape[1], len(self._directions) * int(self._sizes[-1])
-        lanes = _room_for(max(1, NUMBERS_PER_BLOCK // (rows * numbers)), rows, numbers, fields)
+        lanes = _aligned_zeros(max(1, NUMBERS_PER_BLOCK // (rows * numbers)), rows, numbers, fields)
         for start in range(0, len(fields), len(lanes)):
             some = fields[start : start + len(lanes)]
             _sort(some, self._sizes, self._grid.constant_stride, self._directions, self._steps, lanes)
             # A product for each picture: one over all would differ in the last bit with the number of them.
-            _pick(self._matrix @ lanes[: len(some)], self._sizes, places[start : start + len(some)])
+            _copy_patch_sums(self._matrix @ lanes[: len(some)], self._sizes, places[start : start + len(some)])
 
 
 @compiled
-def _room_for(pictures: int, rows: int, numbers: int, fields: Floats) -> Floats:
+def _aligned_zeros(pictures: int, rows: int, numbers: int, fields: Floats) -> Floats:
     """Make lanes of zeros that are aligned for the processor; NumPy's own often are not."""
     return np.zeros((pictures, rows, numbers), fields.dtype)
 
@@ -71,7 +71,7 @@ def _room_for(pictures: int, rows: int, numbers: int, fields: Floats) -> Floats:
 def _sort(
     fields: Floats, sizes: Array, constant: tuple[int, ...], directions: Floats, steps: Array, lanes: Floats
 ) -> None:
-    """Lay out, project, take the steps: one picture and one direction at a time, whose numbers stay in the cache.
+    """Lay out, project, compare: one picture and one direction at a time, whose numbers stay in the cache.
 
     ``sizes`` has the stride; the places of a line; of a picture; of a picture with those that a step reads ahead.
     ``constant`` is :attr:`PatchGrid.constant_stride`; ``steps`` comes from :meth:`SortingPlan.along`. ``lanes`` has
@@ -83,7 +83,7 @@ def _sort(
         lay_out(fields[n], stride, constant, width, pixels)
         for m in range(np.uintp(len(directions))):
             _project(pixels, directions[m], m * room, lanes[n])
-            _take_steps(steps, places, lanes[n].ravel()[m * room :])
+            _compare_exchange(steps, places, lanes[n].ravel()[m * room :])
 
 
 @compiled
@@ -97,7 +97,8 @@ def _project(pixels: Floats, direction: Floats, start: np.uintp, lanes: Floats) 
 
 
 @compiled
-def _take_steps(steps: Array, places: np.uintp, lanes: Floats) -> None:
+def _compare_exchange(steps: Array, places: np.uintp, lanes: Floats) -> None:
+    """Take all steps: put the smaller numbers of two lanes into one lane, the larger into another."""
     for step in range(len(steps)):
         left, right, low, high = steps[step, 0], steps[step, 1], steps[step, 2], steps[step, 3]
         first, second = lanes[left : left + places], lanes[right : right + places]
@@ -110,7 +111,7 @@ def _take_steps(steps: Array, places: np.uintp, lanes: Floats) -> None:
 
 
 @compiled
-def _pick(sums: Floats, sizes: Array, out: Floats) -> None:
+def _copy_patch_sums(sums: Floats, sizes: Array, out: Floats) -> None:
     """Put the sums that belong to patches into ``out``, (n, q, m * room) -> (n, m, q, lines, columns)."""
     _, width, _, room = sizes
     for n in range(out.shape[0]):

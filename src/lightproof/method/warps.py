@@ -8,6 +8,7 @@ the picture.
 from __future__ import annotations
 
 import math
+from itertools import product
 from typing import Final
 
 import numpy as np
@@ -68,11 +69,8 @@ def with_copies(pictures: Floats, copies: str) -> Floats:
 def _translate(pictures: Floats, right: float, down: float, out: Floats, copy: int) -> None:
     """Do what :func:`warp` does for a move in pixels: put a weighted sum of whole moves into ``out[:, copy]``."""
     reach = math.ceil(max(abs(right), abs(down)))
-    shares = [
-        (row - reach, column - reach, share * part)
-        for row, share in _between(down + reach)
-        for column, part in _between(right + reach)
-    ]
+    corners = product(_linear_weights(down + reach), _linear_weights(right + reach))
+    shares = [(row - reach, column - reach, share * part) for (row, share), (column, part) in corners]
     rows, columns, weights = map(np.array, zip(*shares, strict=True))
     _put_moved(pictures, rows, columns, weights.astype(pictures.dtype), out, copy)
 
@@ -106,7 +104,7 @@ def _mirrored(place: int, side: int) -> int:
     return inside if inside < side else period - inside
 
 
-def _between(place: float) -> list[tuple[int, float]]:
-    """Return the whole numbers around a number, and the weight of each; those of weight 0 are left out."""
+def _linear_weights(place: float) -> list[tuple[int, float]]:
+    """Return the whole numbers around a number, and the weight of each in between; weights of 0 are left out."""
     whole = math.floor(place)
     return [(at, share) for at, share in ((whole, 1 - place + whole), (whole + 1, place - whole)) if share > 0]
