@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from lightproof.core import executors, processes
+from lightproof.core import executors
 from lightproof.core.images import bring_to_size
 from lightproof.datasets.protocols import yale_test_1, yale_test_2
 from lightproof.estimators.baselines import pixel_neighbor
@@ -174,12 +174,12 @@ def test_gallery_and_probes_are_jittered_alike_and_the_row_says_so(people, tmp_p
 def test_no_more_processes_are_started_than_there_is_work(people, tmp_path, plan, monkeypatch):
     started = []
 
-    class Counted(processes.Parallel):
+    class Counted(executors.Parallel):
         def __init__(self, n_jobs, **options):
             started.append(n_jobs)
             super().__init__(n_jobs, **options)
 
-    monkeypatch.setattr(processes, "Parallel", Counted)
+    monkeypatch.setattr(executors, "Parallel", Counted)
     monkeypatch.setattr(executors, "cpu_count", lambda: 3)
     run_all(plan[:2], people, Cache(tmp_path / "a"), jobs=5000)
     run_all(plan, people, Cache(tmp_path / "b"), jobs=5000)

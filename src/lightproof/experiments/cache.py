@@ -21,7 +21,6 @@ from lightproof.errors import CannotWrite
 T = TypeVar("T")
 
 FORMAT: Final = 1
-
 LIBRARIES: Final = ("numpy", "scipy", "scikit-learn", "scikit-image", "numba")
 
 
@@ -32,14 +31,9 @@ class Cache:
         self.folder = folder
 
     def find(self, facts: dict[str, Any], read: Callable[[Any], T]) -> T | None:
-        """Return the content that was kept under these facts; None if there is none, or if ``read`` refuses it.
+        """Return the content that was kept under these facts; None if there is none.
 
-        Parameters
-        ----------
-        facts : dict
-            Everything that decides the content.
-        read : callable
-            Turns plain values into the content, or raises an error.
+        ``read`` turns plain values into the content, or refuses them by an error.
         """
         try:
             kept = json.loads(self._path(facts).read_text(encoding="utf-8"))

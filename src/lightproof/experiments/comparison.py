@@ -15,8 +15,7 @@ from lightproof.experiments.runner import Result
 from lightproof.metrics import Paired, compare_by_person, mcnemar
 from lightproof.types import Array
 
-REFERENCES = ("log-rcdt", "rcdt")
-"""All others are compared with the first of these that was run."""
+REFERENCES = ("log-rcdt", "rcdt")  # all others are compared with the first of these that was run
 
 _IN_VIEW = "The changes were looked for with the test photos in view: they may explain, they are not settings to use."
 
@@ -50,25 +49,16 @@ _TEST_2_TABLES = {
 
 
 def all_tables(results: Sequence[Result], rows: Sequence[AccuracyRow], labels: Array) -> list[TextTable]:
-    """Every table of one data set that has lines, in the order of the report.
-
-    Parameters
-    ----------
-    results : sequence of Result
-    rows : sequence of AccuracyRow
-        Of these results.
-    labels : ndarray of shape (n,)
-        The person on each photo of the set.
-    """
+    """Every table of one data set that has lines, in the order of the report; ``labels`` are those of its photos."""
     lines = lines_of(rows)
     tests = list(dict.fromkeys(line.whole.test for line in lines))
-    chance = 100 / len(np.unique(labels))
     main = _select(lines, "main")
+    by_test = {test: _select(main, "main", test) for test in tests}
     tables = [
-        *(main_table(test, _select(lines, "main", test)) for test in tests),
+        *(main_table(test, chosen) for test, chosen in by_test.items()),
         *(main_table(title, _select(lines, table), about) for table, (title, about) in _TEST_2_TABLES.items()),
         enlarged_table(_select(lines, "enlarged")),
-        *(crop_table(test, _select(lines, "main", test), chance) for test in tests),
+        *(crop_table(test, chosen, 100 / len(np.unique(labels))) for test, chosen in by_test.items()),
         *(paired_table(test, results, labels) for test in tests),
         chosen_table(main),
         *(table for line in main for table in explanation_table(line, lines)),
@@ -188,10 +178,8 @@ def explanation_table(line: ExperimentRows, lines: Sequence[ExperimentRows]) -> 
 
 def detail_table(test: str, lines: Sequence[ExperimentRows]) -> TextTable:
     """Show our own method in the variants in which paper and released code differ."""
-    shown = []
-    for line in lines:
-        gallery = _gallery(line.whole)
-        shown.append([f"{line.whole.method}; {gallery}", *(_beside(row) for row in line.by_subset.values())])
+    names = [f"{line.whole.method}; {_gallery(line.whole)}" for line in lines]
+    shown = [[name, *map(_beside, line.by_subset.values())] for name, line in zip(names, lines, strict=True)]
     heads = [f"subset {s}" if s != "all" else "all" for s in lines[0].by_subset] if lines else []
     return TextTable(f"{test}: our method in its variants, accuracy in %", ["method; gallery", *heads], shown)
 
@@ -218,11 +206,8 @@ def parameter_table(results: Sequence[Result]) -> TextTable:
 
 
 def _select(lines: Iterable[ExperimentRows], table: str, test: str = "", name: str = "") -> list[ExperimentRows]:
-    return [
-        line
-        for line in lines
-        if line.whole.table == table and test in ("", line.whole.test) and name in ("", line.whole.name)
-    ]
+    of_table = (line for line in lines if line.whole.table == table)
+    return [line for line in of_table if test in ("", line.whole.test) and name in ("", line.whole.name)]
 
 
 def _order(lines: Sequence[ExperimentRows], figure: Callable[[AccuracyRow], float | None]) -> dict[str, int]:
@@ -237,13 +222,10 @@ def _order(lines: Sequence[ExperimentRows], figure: Callable[[AccuracyRow], floa
 
 def _reference_for(result: Result, results: Sequence[Result]) -> Result | None:
     """Find our own method on the same galleries, in the settings of the main tables."""
-    for name in REFERENCES:
-        for other in results:
-            method, gallery, table = other.experiment.method, other.experiment.gallery, other.experiment.table
-            plain = method.name == name and not method.variant
-            if plain and gallery == result.experiment.gallery and table in ("main", "details"):
-                return other
-    return None
+    gallery = result.experiment.gallery
+    plain = [r for r in results if r.experiment.gallery == gallery and not r.experiment.method.variant]
+    ours = [r for r in plain if r.experiment.table in ("main", "details")]
+    return next((r for name in REFERENCES for r in ours if r.experiment.method.name == name), None)
 
 
 def _gallery(row: AccuracyRow) -> str:
@@ -258,7 +240,6 @@ def _title(row: AccuracyRow, gallery: str) -> str:
 
 
 def _change(row: AccuracyRow) -> str:
-    """Return what a row changed, in words."""
     return row.variant or _gallery(row)
 
 

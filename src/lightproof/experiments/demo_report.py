@@ -15,10 +15,8 @@ from lightproof.plots import accuracy_chart, overlay_map, png_of
 def demo_page(demo: Demo, n_shown: int = 4) -> str:
     """Write the report of the demonstration."""
     people = len(np.unique(demo.faces.labels))
-    chart = accuracy_chart(
-        {method: [demo.accuracy(method, s) for s in SEVERITIES] for method in METHODS},
-        list(SEVERITIES.values()),
-    )
+    series = {method: [demo.accuracy(method, s) for s in SEVERITIES] for method in METHODS}
+    chart = accuracy_chart(series, list(SEVERITIES.values()))
     body = [
         "<h1>Faces under hard light</h1>",
         f"<p class=lead>{people} rendered people, one evenly lit photo enrolled of each, "
@@ -93,8 +91,7 @@ def _why(demo: Demo, photo: int) -> str:
 
 
 def _face(demo: Demo, photo: int, caption: str) -> str:
-    picture = image(png_of(demo.faces.images[photo], 2), demo.faces.files[photo])
-    return _captioned(picture, caption)
+    return _captioned(image(png_of(demo.faces.images[photo], 2), demo.faces.files[photo]), caption)
 
 
 def _captioned(picture: str, caption: str) -> str:

@@ -31,23 +31,12 @@ METHODS: Final[dict[str, Callable[[], Any]]] = {
 
 @dataclass(frozen=True, eq=False)
 class Demo:
-    """The faces of the demonstration and the answers.
-
-    Attributes
-    ----------
-    faces : FaceSet
-    split : Split
-        Gallery and probes, by severity.
-    answers : dict of str to ndarray
-        By method, the name for every photo of ``faces``; "" for the gallery.
-    recognizer : FaceRecognizer
-        Gave ``answers[OURS]``.
-    """
+    """The faces of the demonstration and the answers."""
 
     faces: FaceSet
-    split: Split
-    answers: dict[str, Array]
-    recognizer: FaceRecognizer
+    split: Split  # gallery and probes, by severity
+    answers: dict[str, Array]  # by method, the name for every photo of ``faces``; "" for the gallery
+    recognizer: FaceRecognizer  # gave ``answers[OURS]``
 
     def accuracy(self, method: str, severity: int) -> float:
         """Share of the probes of one severity that a method named, in percent."""

@@ -18,8 +18,7 @@ from lightproof.datasets.yale_b import YALE_EYES
 from lightproof.imaging.detection import align_by_eyes, find_faces
 from lightproof.imaging.detection.face_networks import find_weights
 
-FRAME: Final = 320
-"""Side of the black frame, in pixels."""
+FRAME: Final = 320  # side of the black frame, in pixels
 
 _NOWHERE: Final = np.full(2, complex(np.nan, np.nan))
 
@@ -33,39 +32,15 @@ class _Sighting(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Search:
-    """The faces that the detector found in a set of crops.
+    """The faces that the detector found in a set of crops."""
 
-    Attributes
-    ----------
-    faces : FaceSet
-        Each photo cut by the eyes that were found in it; black if there were none, see ``found``.
-    eyes : ndarray of shape (n, 2), complex
-        Column + 1j * row of the right and the left eye in the original crop; NaN if none were found.
-    looks : tuple of str
-        The look in which each face was found; "" if none was.
-    """
-
-    faces: FaceSet
-    eyes: NDArray[np.complex128]
-    looks: tuple[str, ...]
+    faces: FaceSet  # each photo cut by the eyes that were found in it; black if there were none, see ``found``
+    eyes: NDArray[np.complex128]  # column + 1j * row of the right and the left eye in the original crop, or NaN, (n, 2)
+    looks: tuple[str, ...]  # the look in which each face was found; "" if none was
 
 
 def find_again(faces: FaceSet, jobs: int = 1, progress: Progress = silent) -> Search:
-    """Look for every face of a set of crops as if they were photographs.
-
-    Parameters
-    ----------
-    faces : FaceSet
-        Crops of at most 320 x 320 pixels.
-    jobs : int
-        Processes; -1 is one for each core.
-    progress : callable
-        Shows how far it is.
-
-    Returns
-    -------
-    Search
-    """
+    """Look for every face of a set of crops (at most 320 x 320 pixels) as if they were photographs."""
     find_weights()
     sightings = ProcessExecutor(jobs).map(Task(_find), faces.images, len(faces))
     found = list(progress(sightings, len(faces)))
@@ -103,10 +78,8 @@ def search_table(search: Search) -> TextTable:
     subsets = yale_subset(search.faces.azimuths, search.faces.elevations)
     errors = eye_errors(search)
     groups = [("training set" if k == 0 else f"subset {k}", subsets == k) for k in range(5)]
-    lines = []
-    for name, chosen in [*groups, ("all", subsets >= 0)]:
-        if chosen.any():
-            lines.append([name, *_cells(search, errors, chosen)])
+    groups.append(("all", subsets >= 0))
+    lines = [[name, *_cells(search, errors, chosen)] for name, chosen in groups if chosen.any()]
     return TextTable(
         "Faces found",
         ["photos", "number", "found, %", "eyes off: median", "95 % within", "found in the look"],

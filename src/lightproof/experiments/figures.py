@@ -28,8 +28,7 @@ SOURCES: Final = {
 YALE_BORDERS: Final = (12.5, 30.0, 65.0, 102.5)
 """Azimuths halfway between the lights of neighboring subsets of Extended Yale B."""
 
-PHOTOS_PER_BLOCK: Final = 32
-"""Patch distances of so many photos are held at a time."""
+PHOTOS_PER_BLOCK: Final = 32  # patch distances of so many are held at a time
 
 
 @dataclass(frozen=True)
@@ -69,13 +68,7 @@ class PatchJudge(Protocol):
 def light_figure(faces: FaceSet, probes: Ints, right: Mapping[str, Floats]) -> ReportFigure | None:
     """Draw the accuracy of each method by the direction of the light; None if no direction is known.
 
-    Parameters
-    ----------
-    faces : FaceSet
-    probes : ndarray of int of shape (n,)
-        Photos that every method was to identify.
-    right : dict of str to ndarray of shape (n,)
-        By method: whether each was named correctly, or how often, 0 to 1.
+    ``right`` is, by method, whether each of the ``probes`` (n,) was named correctly, or how often, 0 to 1.
     """
     known = np.isfinite(faces.azimuths[probes]) & np.isfinite(faces.elevations[probes])
     if not known.any():

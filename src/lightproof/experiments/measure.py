@@ -39,22 +39,13 @@ by the eyes that a detector found, before they come here."""
 class Measurement:
     """The answers of one method on every gallery of an experiment.
 
-    Attributes
-    ----------
-    hits : list of dict of int to ndarray of bool
-        For each gallery, by subset: whether each probe was identified correctly, in the order of the split.
-    fit_seconds : float
-        All galleries together; with the features of the pictures, if they are computed once for all galleries.
-    seconds : dict of int to float
-        By subset, to identify the probes; all galleries together.
-    chosen : list of str
-        For each gallery, the choice of the validation in words; empty if there is none.
+    ``fit_seconds`` are those of all galleries together, and of the features if they are computed once for all.
     """
 
-    hits: list[dict[int, Array]]
+    hits: list[dict[int, Array]]  # for each gallery, by subset: whether each probe was identified correctly
     fit_seconds: float
-    seconds: dict[int, float]
-    chosen: list[str]
+    seconds: dict[int, float]  # by subset, to identify the probes; all galleries together
+    chosen: list[str]  # for each gallery, the choice of the validation in words; "" if there is none
 
     def plain(self) -> dict[str, Any]:
         """Return plain values for a file."""
@@ -84,24 +75,10 @@ class Measurement:
 def measure(
     estimator: Any, pictures: Floats, labels: Array, splits: Sequence[Split], found: Array | None = None
 ) -> Measurement:
-    """Fit and judge one estimator on every split.
+    """Fit and judge one estimator on every split; the pictures (n, h, w) are already brought to size.
 
-    A photo without a face is neither enrolled nor compared; as a probe it is a mistake.
-
-    Parameters
-    ----------
-    estimator : estimator
-        The features of a pipeline must not depend on the gallery: they are computed once, for all splits.
-    pictures : ndarray of shape (n, h, w)
-        Already brought to size.
-    labels : ndarray of shape (n,)
-    splits : sequence of Split
-    found : ndarray of shape (n,), bool, optional
-        Whether there is a face; everywhere if not given.
-
-    Returns
-    -------
-    Measurement
+    The features of a pipeline must not depend on the gallery: they are computed once, for all splits. A photo without a
+    face (``found``, everywhere if not given) is neither enrolled nor compared; as a probe it is a mistake.
     """
     found = np.ones(len(labels), bool) if found is None else found
     start = time.perf_counter()
@@ -134,22 +111,10 @@ def build(maker: Callable[..., Any], settings: Mapping[str, Any], pictures: Floa
 
 
 def take_pictures(images: Array, size: tuple[int, int], smoothing: str, crop: str, alignment: str = BY_HAND) -> Floats:
-    """Bring all photos to a size once, and cut out what the method sees.
+    """Bring all photos (n, h, w) to a size once, and cut out what the method sees, float32.
 
     They are aligned first, in the size they come in. They are smoothed before they are shrunk, so at the cut between
     interior and rim one row of pixels on each side holds a little of the other.
-
-    Parameters
-    ----------
-    images : ndarray of shape (n, h, w)
-    size : (int, int)
-    smoothing : {"float", "8-bit"}
-    crop : {"full", "interior", "outer"}
-    alignment : {"by hand", "jittered", "found"}
-
-    Returns
-    -------
-    ndarray, float32
     """
     aligned = ALIGNMENTS[alignment](images)
     blocks = (aligned[i : i + PHOTOS_PER_BLOCK] for i in range(0, len(aligned), PHOTOS_PER_BLOCK))

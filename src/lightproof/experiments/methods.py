@@ -27,34 +27,18 @@ from lightproof.method.presets import PRESETS
 class Method:
     """How to build an estimator, and its names.
 
-    Attributes
-    ----------
-    name : str
-        For the command line.
-    plain_title : str
-        For tables, as in the paper if it is there.
-    kind : {"ours", "rival", "extra", "network"}
-        ``"rival"`` and ``"network"`` stand in the paper, ``"extra"`` does not.
-    build : callable
-        Takes ``size`` and the settings as keywords, returns an estimator with ``fit`` and ``predict``.
-    settings : mapping
-        Plain values.
-    size : (int, int)
-        Rows and columns of the pictures it works on.
-    smoothing : {"float", "8-bit"}
-        How pictures are smoothed before they are shrunk.
-    variant : str
-        What differs from the method of that name, in words.
+    ``build`` takes ``size`` and the settings (plain values) as keywords, and returns an estimator with ``fit`` and
+    ``predict``.
     """
 
-    name: str
-    plain_title: str
-    kind: str
+    name: str  # for the command line
+    plain_title: str  # for tables, as in the paper if it is there
+    kind: str  # "ours", "rival" and "network" (both stand in the paper), or "extra"
     build: Callable[..., Any]
     settings: Mapping[str, Any] = field(default_factory=dict)
-    size: tuple[int, int] = (64, 64)
-    smoothing: str = "float"
-    variant: str = ""
+    size: tuple[int, int] = (64, 64)  # rows and columns of the pictures it works on
+    smoothing: str = "float"  # of pictures before they are shrunk, or "8-bit"
+    variant: str = ""  # what differs from the method of that name, in words
 
     @property
     def title(self) -> str:

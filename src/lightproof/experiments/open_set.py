@@ -9,6 +9,7 @@ from collections.abc import Callable, Hashable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from functools import partial
 from itertools import islice, product
+from operator import call
 from typing import Any, Final, NamedTuple
 
 import numpy as np
@@ -30,17 +31,13 @@ from lightproof.matching.templates import Template, TemplateSet
 from lightproof.metrics import equal_error_rate, open_set, share_by_person
 from lightproof.types import Array, Floats, Ints
 
-N_SPLITS: Final = 5
-"""Splits of the people into enrolled ones and strangers."""
-
+N_SPLITS: Final = 5  # of the people into enrolled ones and strangers
 FARS: Final = (0.01, 0.001)
 SEED: Final = 0
 SUBSETS: Final = (1, 2, 3, 4)
-
 PROBES_PER_BLOCK: Final = 128
 
-MatcherOf = Callable[[str], Matcher]
-"""Makes the matcher of a preset."""
+MatcherOf = Callable[[str], Matcher]  # makes the matcher of a preset
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -93,10 +90,9 @@ class _EnrolledLight(NamedTuple):
 
 
 class _LightScores(NamedTuple):
-    """Scores against everybody enrolled under one light.
+    """Scores against everybody enrolled under one light, and the agreement of the lights of the enrolled photos.
 
     Of each person's photo and its relit copies, ``own`` and ``own_cohort`` have the shape (C, copies, C or cohort).
-    ``agreement`` is that of the lights of the enrolled photos.
     """
 
     probes: Scores
@@ -138,23 +134,9 @@ def run_open_set(
 ) -> list[OpenSetRow]:
     """Run the protocol: five splits of the people in halves, one photo each enrolled, under each of eleven lights.
 
-    Parameters
-    ----------
-    faces : FaceSet
-        With the lights of Extended Yale B.
-    presets : sequence of str
-    jobs : int
-        Processes; -1 is one for each core.
-    progress : callable
-        Shows how far it is.
-    picks : sequence of int
-        Which of the eleven photos that can be enrolled.
-    matcher_of : callable
-        Makes the matcher of a preset, such as one that galleries do not use.
-
-    Returns
-    -------
-    list of OpenSetRow
+    ``faces`` must have the lights of Extended Yale B; ``jobs`` is the number of processes, -1 one for each core;
+    ``picks`` chooses among the eleven photos that can be enrolled; ``matcher_of`` may make matchers that galleries do
+    not use.
     """
     people, truth = np.unique(faces.labels, return_inverse=True)
     if len(people) < 4:
@@ -167,7 +149,7 @@ def run_open_set(
     pieces = (piece for preset in presets for piece in _pieces(faces, blocks, preset, picks, matcher_of))
     total = len(presets) * (len(blocks) + len(picks))
     # Read to the end first, so that the bar is full and the processes end.
-    results = iter(list(progress(ProcessExecutor(jobs).map(Task(_call), pieces, total), total)))
+    results = iter(list(progress(ProcessExecutor(jobs).map(Task(call), pieces, total), total)))
     rows: list[OpenSetRow] = []
     for preset in presets:
         scores = stack_probes(list(islice(results, len(blocks))))
@@ -206,22 +188,15 @@ def _pieces(
         yield partial(_compare_enrolled, light, pick, preset, matcher_of)
 
 
-def _call(piece: Callable[[], Any]) -> Any:
-    return piece()
-
-
 def _enroll(matcher: Matcher, faces: FaceSet, pick: int) -> _EnrolledLight:
     gallery = YALE_EVERY_LIGHT[pick].split(faces).gallery
     gallery = gallery[np.argsort(faces.labels[gallery], kind="stable")]
-    photos = [faces.images[i] if faces.found[i] else _other_photo(faces, i) for i in gallery]
-    names = map(str, faces.labels[gallery])
+    # Without a face in the photo, the person's first one with a face is enrolled.
+    usable = [
+        i if faces.found[i] else np.flatnonzero((faces.labels == faces.labels[i]) & faces.found)[0] for i in gallery
+    ]
+    photos, names = [faces.images[i] for i in usable], map(str, faces.labels[gallery])
     return _EnrolledLight(photos, matcher.template_set(dict(zip(names, matcher.templates(photos), strict=True))))
-
-
-def _other_photo(faces: FaceSet, i: int) -> Array:
-    """Return the first photo of the same person in which a face was found."""
-    same = np.flatnonzero((faces.labels == faces.labels[i]) & faces.found)
-    return np.asarray(faces.images[same[0]])
 
 
 def _compare_probes(images: Array, people: TemplateSet, preset: str, matcher_of: MatcherOf) -> Scores:

@@ -18,8 +18,7 @@ from lightproof.method.transform import projection_angles
 from lightproof.plots import DrawnPatch, clouds, examples, histograms, slices
 from lightproof.types import Array, Floats, Ints
 
-SIZE: Final = PRESETS["paper"].shape
-"""Size of faces before gradients are taken, as in the recognizer."""
+SIZE: Final = PRESETS["paper"].shape  # of faces before gradients are taken, as in the recognizer
 
 SLOPE: Final = 255 / 8
 """Turns Sobel sums of pixels with white = 1 into grey values per pixel: a Sobel sum is eight times the slope."""
@@ -28,9 +27,7 @@ CLOUD_CELL: Final = 8
 """Side of a patch whose cloud is shown: 64 points show a shape that the recognizer's 16 only hint at."""
 
 ALPHAS: Final = (0.25, 0.5, 1.0, 1.5, 2.0)
-
-RAMPS: Final = ((0.0, 0.0), (4.0, 0.0), (-4.0, 0.0), (0.0, 4.0), (0.0, -4.0))
-"""Ramps of light b, in grey values per pixel to the right and downward."""
+RAMPS: Final = ((0, 0), (4, 0), (-4, 0), (0, 4), (0, -4))  # b in grey values per pixel to the right and downward
 
 GENTLE: Final = 25.0
 """The steepest slope of a patch that shows a ramp; on a steeper one the shift would be invisible."""
@@ -40,18 +37,9 @@ MAX_PEOPLE: Final = 10
 
 
 def paper_figures(faces: FaceSet, split: Split) -> Iterator[ReportFigure]:
-    """Draw the figures of the paper with the photos of a data set.
+    """Draw the figures of the paper with the photos of a data set, whose directions of the light may be unknown.
 
-    Parameters
-    ----------
-    faces : FaceSet
-        The directions of the light may be unknown.
-    split : Split
-        A photo of the gallery shows the training light, and one of each subset of probes its light.
-
-    Yields
-    ------
-    ReportFigure
+    A photo of the gallery shows the training light, and one of each subset of probes its light.
     """
     photos, source = photos_of_one(faces, split), source_of(faces)
     images = [faces.images[i] for i in photos.values()]
@@ -171,13 +159,8 @@ def _typical(faces: FaceSet, photos: Ints) -> int:
 def relit(pixels: Floats, alpha: float = 1.0, ramp: tuple[float, float] = (0.0, 0.0)) -> Floats:
     r"""Change the light of a picture by eq. (imageSpace) with :math:`\beta = 0`: :math:`\alpha I + b \cdot x`.
 
-    Parameters
-    ----------
-    pixels : ndarray of shape (h, w)
-        White = 1; the result may leave [0, 1].
-    alpha : float
-    ramp : (float, float)
-        b in grey values per pixel, to the right and downward; x is 0 in the middle of the picture.
+    White is 1, but the result may leave [0, 1]; ``ramp`` is b in grey values per pixel, to the right and downward; x is
+    0 in the middle of the picture.
     """
     down, across = (np.arange(side) - (side - 1) / 2 for side in pixels.shape)
     changed: Floats = alpha * pixels + (ramp[0] * across + ramp[1] * down[:, None]) / 255

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Final
+from functools import partial
+from typing import Any, Final
 
 import numpy as np
 
@@ -49,39 +50,21 @@ YALE_ODD: Final = tuple(restricted_to_people(protocol, has_odd_number) for proto
 
 @dataclass(frozen=True)
 class Experiment:
-    """One method under one protocol, or under several whose figures are averaged.
+    """One method under one protocol, or under several with the same subsets, whose figures are averaged.
 
-    Attributes
-    ----------
-    dataset : str
-        One of :data:`lightproof.experiments.DATASETS`.
-    table : str
-        The table that shows its figures: "main", "jittered", "own lights", "held-out people", "people chosen on",
-        "details", "parameters", "explanations", "enlarged", "sweep", or "end to end" and its two halves of the people.
-    method : Method
-    protocols : sequence of Protocol
-        All with the same subsets.
-    gallery : str
-        The enrolled photos, in words.
-    crop : {"full", "interior", "outer"}
-        Part of the pictures that the method sees.
-    published : mapping of int to float
-        By subset.
-    alignment : {"by hand", "jittered", "found"}
-        How gallery and probes are aligned.
-    detector : str
-        What found the faces; "" if they were given.
+    ``table`` is the one that shows its figures: "main", "jittered", "own lights", "held-out people", "people chosen
+    on", "details", "parameters", "explanations", "enlarged", "sweep", or "end to end" and its two halves of the people.
     """
 
-    dataset: str
+    dataset: str  # one of :data:`lightproof.experiments.DATASETS`
     table: str
     method: Method
     protocols: Sequence[Protocol]
-    gallery: str
-    crop: str = "full"
-    published: Mapping[int, float] = field(default_factory=dict)
-    alignment: str = BY_HAND
-    detector: str = ""
+    gallery: str  # the enrolled photos, in words
+    crop: str = "full"  # part of the pictures that the method sees, one of :data:`lightproof.experiments.crops.CROPS`
+    published: Mapping[int, float] = field(default_factory=dict)  # by subset
+    alignment: str = BY_HAND  # of gallery and probes, one of :data:`lightproof.experiments.measure.ALIGNMENTS`
+    detector: str = ""  # what found the faces; "" if they were given
 
     @property
     def test(self) -> str:
@@ -95,10 +78,13 @@ def make_plan(dataset: str, faces: FaceSet, methods: Sequence[Method], crops: Se
     names = {method.name for method in methods}
     classical = [method for method in methods if method.kind != "network"]
     if dataset in JITTERED_SETS:
-        plan += [_jittered(dataset, method) for method in classical]
+        plan += [_test_2(dataset, "jittered", m, "jittered", alignment=JITTERED) for m in classical]
     if dataset == "yale":
         plan += [_own_lights(method) for method in classical]
-        plan += [e for method in methods if method.preset in CHOSEN_ON_ODD for e in _halves(method)]
+        for method in methods:
+            if method.preset in CHOSEN_ON_ODD:
+                plan.append(_test_2(dataset, "held-out people", method, "even numbers", YALE_EVEN))
+                plan.append(_test_2(dataset, "people chosen on", method, "odd numbers", YALE_ODD))
         plan += [e for e in _yale_details() if e.method.name in names]
         plan += [e for e in _explanations() if e.method.name in names]
     if dataset == "cas-peal":
@@ -109,11 +95,12 @@ def make_plan(dataset: str, faces: FaceSet, methods: Sequence[Method], crops: Se
 def plan_end_to_end(dataset: str, methods: Sequence[Method]) -> list[Experiment]:
     """List the experiments on faces that the detector found: Test 2, all people and both halves of them."""
     classical = [method for method in methods if method.kind != "network"]
-    plan = [_found(dataset, "end to end", method, YALE_EVERY_LIGHT, "found") for method in classical]
+    test = partial(_test_2, dataset, alignment=FOUND, detector=DETECTOR)
+    plan = [test("end to end", method, "found") for method in classical]
     for method in classical:
         if dataset == "yale" and method.preset in CHOSEN_ON_ODD:
-            plan.append(_found(dataset, "end to end, held-out people", method, YALE_EVEN, "found, even numbers"))
-            plan.append(_found(dataset, "end to end, people chosen on", method, YALE_ODD, "found, odd numbers"))
+            plan.append(test("end to end, held-out people", method, "found, even numbers", YALE_EVEN))
+            plan.append(test("end to end, people chosen on", method, "found, odd numbers", YALE_ODD))
     return plan
 
 
@@ -144,38 +131,29 @@ def _main(dataset: str, faces: FaceSet, method: Method, crops: Sequence[str]) ->
     for protocols, gallery in trials_of(dataset, faces, one_gallery=method.kind == "network"):
         test = protocols[0].name
         figures = published_figures(dataset, test, method.name)
+        # The paper chooses the number of components by validation in Test 1.
+        validated = test == "Test 1" and method.preset in PAPER_PRESETS
+        run = method.changed(components="validate") if validated else method
         for crop in crops:
-            shown = figures if crop == "full" else {}
-            yield Experiment(dataset, "main", _for_test(method, test), protocols, gallery, crop, shown)
+            yield Experiment(dataset, "main", run, protocols, gallery, crop, figures if crop == "full" else {})
 
 
-def _for_test(method: Method, test: str) -> Method:
-    """Choose the number of components by validation in Test 1, as the paper does."""
-    return method.changed(components="validate") if method.preset in PAPER_PRESETS and test == "Test 1" else method
-
-
-def _jittered(dataset: str, method: Method) -> Experiment:
-    """Test 2 with gallery and probes cut by eyes that are a little off."""
-    gallery = f"jittered, mean of {YALE_PICKS}"
-    return Experiment(dataset, "jittered", method, YALE_EVERY_LIGHT, gallery, alignment=JITTERED)
-
-
-def _found(dataset: str, table: str, method: Method, protocols: Sequence[Protocol], gallery: str) -> Experiment:
-    """Test 2 with gallery and probes cut by the eyes that the detector found."""
-    gallery = f"{gallery}, mean of {YALE_PICKS}"
-    return Experiment(dataset, table, method, protocols, gallery, alignment=FOUND, detector=DETECTOR)
-
-
-def _halves(method: Method) -> Iterator[Experiment]:
-    """Test 2 among the people on whom no settings were chosen, and among the others."""
-    yield Experiment("yale", "held-out people", method, YALE_EVEN, f"even numbers, mean of {YALE_PICKS}")
-    yield Experiment("yale", "people chosen on", method, YALE_ODD, f"odd numbers, mean of {YALE_PICKS}")
+def _test_2(
+    dataset: str,
+    table: str,
+    method: Method,
+    gallery: str,
+    protocols: Sequence[Protocol] = YALE_EVERY_LIGHT,
+    **more: Any,
+) -> Experiment:
+    """Test 2 with each training photo in turn; ``gallery`` says how it differs from the main table."""
+    return Experiment(dataset, table, method, protocols, f"{gallery}, mean of {YALE_PICKS}", **more)
 
 
 def _own_lights(method: Method, table: str = "own lights") -> Experiment:
     """Test 2 with a random photo of each person, so that the gallery has many lights."""
     figures = published_figures("yale", "Test 2", method.name)
-    return Experiment("yale", table, method, YALE_OWN_LIGHTS, f"own lights, mean of {YALE_PICKS}", published=figures)
+    return _test_2("yale", table, method, "own lights", YALE_OWN_LIGHTS, published=figures)
 
 
 def _explanations() -> Iterator[Experiment]:

@@ -78,20 +78,9 @@ class Chapter:
 
 
 def reports(chapters: Sequence[Chapter], kept: Cache, command: str) -> Iterator[tuple[str, str | bytes]]:
-    """Write every report.
+    """Write every report: yield the name and content of each file.
 
-    Parameters
-    ----------
-    chapters : sequence of Chapter
-    kept : Cache
-        Holds the figures that were drawn before.
-    command : str
-        The command that makes the same report.
-
-    Yields
-    ------
-    (str, str or bytes)
-        Name and content of a file.
+    ``kept`` holds the figures that were drawn before; ``command`` is the one that makes the same report.
     """
     if not chapters:
         return
@@ -99,7 +88,9 @@ def reports(chapters: Sequence[Chapter], kept: Cache, command: str) -> Iterator[
     yield "rows.json", json.dumps([row.as_dict() for row in rows], indent=1) + "\n"
     yield "rows.csv", _csv(rows)
     facts = _facts(chapters, command)
-    title = _title(chapters)
+    of_the_paper = any(chapter.dataset in PAPER_SETS for chapter in chapters)
+    title = "The paper's experiments, run again" if of_the_paper else "The paper's methods on other faces"
+    ours = [method.title for method in METHODS.values() if method.kind == "ours"]
     text, body = [f"# {title}\n\n{facts}\n"], []
     for chapter in chapters:
         about = _about(chapter)
@@ -107,7 +98,7 @@ def reports(chapters: Sequence[Chapter], kept: Cache, command: str) -> Iterator[
         body.append(f"<h2 id={chapter.dataset}>{escape(chapter.title)}</h2><p>{escape(about)}</p>")
         for shown in chapter.tables:
             text.append(markdown(shown))
-            body.append(f"<h3>{escape(shown.title)}</h3>{table(shown, _ours())}")
+            body.append(f"<h3>{escape(shown.title)}</h3>{table(shown, ours)}")
         for picture in _drawn(chapter, kept):
             name = f"figures/{chapter.dataset}-{picture.name}.png"
             yield name, picture.png
@@ -116,11 +107,6 @@ def reports(chapters: Sequence[Chapter], kept: Cache, command: str) -> Iterator[
     yield "report.md", "\n".join(text)
     lead = f"<h1>{escape(title)}</h1><p class=lead>{escape(facts)}</p>"
     yield "report.html", page(f"lightproof: {title}", [lead, *body])
-
-
-def _title(chapters: Sequence[Chapter]) -> str:
-    of_the_paper = any(chapter.dataset in PAPER_SETS for chapter in chapters)
-    return "The paper's experiments, run again" if of_the_paper else "The paper's methods on other faces"
 
 
 def _drawn(chapter: Chapter, kept: Cache) -> list[ReportFigure]:
@@ -160,11 +146,10 @@ def figures_of(chapter: Chapter) -> Iterator[ReportFigure]:
 
 def markdown(shown: TextTable) -> str:
     """Write a table as Markdown."""
-    lines = [f"**{shown.title}**", ""]
-    for i, cells in enumerate([shown.head, *shown.lines]):
-        lines.append("| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |")
-        if i == 0:
-            lines.append("| --- " * len(cells) + "|")
+    rows = [
+        "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |" for cells in (shown.head, *shown.lines)
+    ]
+    lines = [f"**{shown.title}**", "", rows[0], "| --- " * len(shown.head) + "|", *rows[1:]]
     return "\n".join(lines) + (f"\n\n{shown.note}\n" if shown.note else "\n")
 
 
@@ -226,17 +211,11 @@ def _enrolled(result: Result) -> str:
 def _facts(chapters: Sequence[Chapter], command: str) -> str:
     deep = any(r.experiment.method.kind == "network" for chapter in chapters for r in chapter.results)
     found = any(chapter.search for chapter in chapters)
-    versions = library_versions(
-        *(("torch", "pytorchcv") if deep else ()), *(("ai-edge-litert", "ogm-vision") if found else ())
-    )
-    named = ", ".join(f"{name} {version}" for name, version in versions.items())
+    libraries = [*["torch", "pytorchcv"] * deep, *["ai-edge-litert", "ogm-vision"] * found]
+    named = ", ".join(f"{name} {version}" for name, version in library_versions(*libraries).items())
     own = any(r.experiment.table == "own lights" for chapter in chapters for r in chapter.results)
     seeds = "Seeds are 0; lights of people's own are drawn with seeds 11 to 21." if own else "All seeds are 0."
     return f"Made by: {command}. Versions: {named}, Python {platform.python_version()}. {seeds}"
-
-
-def _ours() -> list[str]:
-    return [method.title for method in METHODS.values() if method.kind == "ours"]
 
 
 def _csv(rows: Sequence[AccuracyRow]) -> str:

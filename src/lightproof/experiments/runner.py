@@ -41,25 +41,10 @@ def run_all(
     progress: Progress = silent,
     cluster: str | Cluster | None = None,
 ) -> list[Result]:
-    """Run the experiments of a plan that are not in the cache.
+    """Run the experiments of a plan that are not in the cache; return the results in the order of the plan.
 
-    Parameters
-    ----------
-    plan : sequence of Experiment
-    faces : FaceSet
-    kept : Cache
-        Keeps every measurement when it is finished: after an interrupt the same call goes on where this one stopped.
-    jobs : int
-        Processes; -1 is one for each core.
-    progress : callable
-        Shows how far it is.
-    cluster : str or Cluster, optional
-        The scheduler whose workers run the experiments; they receive the photos.
-
-    Returns
-    -------
-    list of Result
-        In the order of the plan.
+    ``kept`` keeps every measurement when it is finished: after an interrupt the same call goes on where this one
+    stopped. ``jobs`` is the number of processes, -1 one for each core; the workers of ``cluster`` receive the photos.
     """
     data = cache.digest_of_faces(faces)
     splits = _split_all(plan, faces)

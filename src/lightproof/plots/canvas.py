@@ -22,9 +22,7 @@ PALETTE: Final = (BLUE, VERMILION, "#009e73", "#882255", "#e69f00", "#56b4e9", "
 GREY: Final = "#6e7781"
 FAINT: Final = "#d0d7de"
 
-GREY_STEP: Final = 5
-"""Grey values are rounded to multiples of it: finer steps are noise that fills the file."""
-
+GREY_STEP: Final = 5  # grey values are rounded to multiples of it: finer steps are noise that fills the file
 SEQUENTIAL: Final = "viridis"  # from dark to light, also in grey print
 
 Box = tuple[float, float, float, float]

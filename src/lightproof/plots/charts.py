@@ -16,16 +16,10 @@ from scipy.special import ndtr, ndtri
 from lightproof.plots.canvas import BLUE, FAINT, GREY, PALETTE, VERMILION, encoded, quiet, sheet
 from lightproof.types import Floats
 
-SIZE: Final = (620, 470)
-"""Width and height of a chart of curves, in pixels."""
-STYLES: Final = ("-", "--", "-.", ":", (0, (5, 1, 1, 1, 1, 1)))
-"""Dashes tell lines apart without colors."""
-
-RATES: Final = (0.001, 0.01, 0.05, 0.2, 0.4, 0.6, 0.8, 0.95)
-"""Ticks on axes of normal deviates."""
-
-LOWEST_RATE: Final = 5e-4
-"""Axes of normal deviates end at this rate; 0 would lie infinitely far."""
+SIZE: Final = (620, 470)  # of a chart of curves, in pixels
+STYLES: Final = ("-", "--", "-.", ":", (0, (5, 1, 1, 1, 1, 1)))  # dashes tell lines apart without colors
+RATES: Final = (0.001, 0.01, 0.05, 0.2, 0.4, 0.6, 0.8, 0.95)  # ticks on axes of normal deviates
+LOWEST_RATE: Final = 5e-4  # axes of normal deviates end at it; 0 would lie infinitely far
 
 
 def accuracy_chart(series: Mapping[str, Sequence[float]], ticks: Sequence[str]) -> bytes:
@@ -56,13 +50,7 @@ class Measured:
 
 
 def compared(panels: Mapping[str, Sequence[Measured]]) -> bytes:
-    """Draw our accuracies beside the published ones, one panel a test, one line a method.
-
-    Parameters
-    ----------
-    panels : dict of str to sequence of Measured
-        By the name of the test. Methods keep the order of their first appearance.
-    """
+    """Draw our accuracies beside the published ones, one panel a test, one line a method in order of appearance."""
     methods = list(dict.fromkeys(figure.method for figures in panels.values() for figure in figures))
     room = 7 * max(map(len, methods))
     drawing = sheet(min(1200, room + 60 + 260 * len(panels)), 110 + 27 * len(methods))

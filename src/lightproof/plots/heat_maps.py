@@ -15,16 +15,10 @@ from lightproof.types import Array, Floats
 def accuracy_by_light(
     azimuths: Floats, elevations: Floats, accuracies: Mapping[str, Floats], borders: Sequence[float] = ()
 ) -> bytes:
-    """Draw the accuracy at each direction of the light, one panel a method.
+    """Draw the accuracy at each direction of the light in percent, one panel a method.
 
-    Parameters
-    ----------
-    azimuths, elevations : ndarray of shape (n,)
-        Each direction once, in degrees; a positive azimuth is the left of the picture.
-    accuracies : dict of str to ndarray of shape (n,)
-        Percent, by method.
-    borders : sequence of float
-        Azimuths at which the subsets meet, drawn on both sides.
+    Each direction is given once, in degrees; a positive azimuth is the left of the picture. The subsets meet at the
+    azimuths ``borders``, drawn on both sides.
     """
     columns = _columns(len(accuracies))
     rows = -(-len(accuracies) // columns)
@@ -49,15 +43,7 @@ def accuracy_by_light(
 
 
 def decision_maps(maps: Mapping[str, Floats], face: Array | None = None) -> bytes:
-    """Draw how often each patch alone names the person, one panel a subset.
-
-    Parameters
-    ----------
-    maps : dict of str to ndarray of shape (rows, columns)
-        Percent, by subset.
-    face : ndarray of shape (h, w), uint8, optional
-        A face to show first, to see where the patches lie.
-    """
+    """Draw how often each patch alone names the person in percent, one panel a subset; ``face`` is shown first."""
     n = len(maps) + (face is not None)
     figure = sheet(min(1150, 90 + 215 * n), 300)
     grid = list(figure.subplots(1, n, squeeze=False)[0])
@@ -80,20 +66,12 @@ def sweep_map(
     rows: Sequence[str],
     columns: Sequence[str],
     title: str,
-    row_label: str = "",
     column_label: str = "",
     span: tuple[float, float] | None = None,
 ) -> bytes:
     """Draw a table (rows, columns) as a heat map with the number in each cell; NaN is a cell that was not run.
 
-    Parameters
-    ----------
-    values : ndarray of shape (rows, columns)
-    rows, columns : sequence of str
-        Names of the rows and of the columns.
-    title, row_label, column_label : str
-    span : (float, float), optional
-        The values of the first and the last color, to compare maps; those of the table if not given.
+    To compare maps, ``span`` sets the values of the first and the last color; else they are those of the table.
     """
     known = values[np.isfinite(values)]
     low, high = span or ((float(known.min()), float(known.max())) if known.size else (0.0, 1.0))
@@ -108,7 +86,6 @@ def sweep_map(
     axes.set_xticks(range(len(columns)), columns)
     axes.set_yticks(range(len(rows)), rows)
     axes.set_xlabel(column_label, fontsize=10)
-    axes.set_ylabel(row_label, fontsize=10)
     axes.set_title(title, fontsize=11)
     axes.tick_params(length=0, labelsize=10)
     axes.spines[:].set_visible(False)

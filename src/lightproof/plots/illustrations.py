@@ -64,36 +64,20 @@ def examples(rows: Mapping[str, Sequence[Array | None]]) -> bytes:
 
 @dataclass(frozen=True, eq=False)
 class DrawnPatch:
-    """A patch of a face and its gradients.
-
-    Attributes
-    ----------
-    title : str
-    face : ndarray of shape (h, w), uint8
-    box : (left, top, width, height)
-        Where the patch lies, as shares of the face.
-    pixels : ndarray of shape (cell, cell), uint8
-    cloud : ndarray of shape (N, 2)
-        A gradient for each pixel: to the right, and downward, in grey values per pixel.
-    """
+    """A patch of a face and its gradients."""
 
     title: str
     face: Array
-    box: Box
-    pixels: Array
-    cloud: Floats
+    box: Box  # where the patch lies
+    pixels: Array  # of the patch, uint8 (cell, cell)
+    cloud: Floats  # a gradient for each pixel: to the right and downward, in grey values per pixel, (N, 2)
 
 
 def clouds(patches: Sequence[DrawnPatch], before: Floats | None = None, stretched: bool = False) -> bytes:
     """Draw patches side by side: the face, the patch enlarged, the cloud of its gradients.
 
-    Parameters
-    ----------
-    patches : sequence of DrawnPatch
-    before : ndarray of shape (N, 2), optional
-        A cloud drawn in grey behind all others, to compare with.
-    stretched : bool
-        Whether each enlarged patch is stretched from black to white; in hard light there is nothing to see otherwise.
+    The cloud ``before`` is drawn in grey behind all others. If ``stretched``, each enlarged patch is stretched from
+    black to white; in hard light there is nothing to see otherwise.
     """
     figure = sheet(min(1100, 60 + 210 * len(patches)), 640)
     grid = figure.subplots(3, len(patches), squeeze=False, height_ratios=(5, 3, 5))
@@ -116,16 +100,7 @@ def clouds(patches: Sequence[DrawnPatch], before: Floats | None = None, stretche
 
 
 def slices(patch: DrawnPatch, rows: int, columns: int, angles: Floats) -> bytes:
-    """Draw how a patch becomes a vector: the face cut into patches, a cloud, its projections, and these sorted.
-
-    Parameters
-    ----------
-    patch : DrawnPatch
-    rows, columns : int
-        Patches from top to bottom and from left to right.
-    angles : ndarray of shape (m,)
-        In radians.
-    """
+    """Draw how a patch becomes a vector: the face cut into patches, a cloud, its projections, and these sorted."""
     figure = sheet(1180, 360)
     face, plane, strips, steps = figure.subplots(1, 4, width_ratios=(9, 10, 10, 10))
     show_face(face, patch.face, patch.box)

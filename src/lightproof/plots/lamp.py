@@ -15,12 +15,8 @@ from lightproof.plots.canvas import FAINT, GREY, encoded, no_ticks, sheet, show_
 from lightproof.types import Array, Floats
 
 LAMP: Final = "#e69f00"
-
-FRONTAL: Final = 15.0
-"""Degrees: a light nearer to the camera has no side on which a lamp could stand."""
-
-FILL: Final = 0.06
-"""Light on the dark side of the ball, so that it looks round."""
+FRONTAL: Final = 15.0  # degrees: a light nearer to the camera has no side on which a lamp could stand
+FILL: Final = 0.06  # light on the dark side of the ball, so that it looks round
 
 
 def draw_light(face: Array, diagnosis: Diagnosis) -> bytes:
@@ -28,12 +24,6 @@ def draw_light(face: Array, diagnosis: Diagnosis) -> bytes:
 
     The lamp is hollow when the light comes from behind the face. The whole ring shines when it comes from the camera.
     Nothing shines when the direction is unknown.
-
-    Parameters
-    ----------
-    face : ndarray of shape (h, w), uint8
-    diagnosis : Diagnosis
-        Of the face, by :func:`lightproof.imaging.lighting.diagnose`.
     """
     figure = sheet(860, 500)
     picture, beside = figure.subplots(1, 2, width_ratios=(10, 9))

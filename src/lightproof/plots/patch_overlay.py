@@ -17,24 +17,17 @@ from lightproof.matching.explanation import Explanation
 from lightproof.plots.canvas import encoded, no_ticks, sheet, show_face
 from lightproof.types import Array, Floats
 
-DIVERGING: Final = "RdBu"
-"""Red against, blue for, white neither."""
-
-OPACITY: Final = (0.15, 0.9)
-"""Share of the face that the color covers where a patch says nothing, and where it says most."""
-
-LETTER_WIDTH: Final = 8.3
-"""Mean width of a letter, in pixels."""
-
-PANEL_WIDTH: Final = 240
-"""Pixels from one panel to the next."""
+DIVERGING: Final = "RdBu"  # red against, blue for, white neither
+OPACITY: Final = (0.15, 0.9)  # share of the face that the color covers where a patch says nothing, and where most
+LETTER_WIDTH: Final = 8.3  # mean width of a letter, in pixels
+PANEL_WIDTH: Final = 240  # pixels from one panel to the next
 
 
 def overlay_map(image: Array, patch_map: Floats, strength: float = 0.55) -> Array:
     """Lay a map of patches over a face (h, w): blue where it is positive, red where negative; uint8 (h, w, 3)."""
     # The strongest tenth share one color, so that a single patch does not pale all others.
     top = float(np.quantile(np.abs(patch_map), 0.9)) or 1.0
-    color = colormaps["RdBu"](np.clip(0.5 + patch_map / (2 * top), 0, 1))[:, :, :3]
+    color = colormaps[DIVERGING](np.clip(0.5 + patch_map / (2 * top), 0, 1))[:, :, :3]
     sheet = Image.fromarray((255 * color).astype(np.uint8)).resize(image.shape[::-1], Image.Resampling.BILINEAR)
     mixed = (1 - strength) * _lifted(image)[:, :, None] + strength * np.asarray(sheet)
     return mixed.astype(np.uint8)
@@ -43,13 +36,7 @@ def overlay_map(image: Array, patch_map: Floats, strength: float = 0.55) -> Arra
 def explanation_figure(explanation: Explanation, name: str | None = None, sentence: str | None = None) -> bytes:
     """Draw a face, and over it what each patch says; three such maps if the explanation compares two people.
 
-    Parameters
-    ----------
-    explanation : Explanation
-    name : str, optional
-        Title of the face; "the face" if not given.
-    sentence : str, optional
-        Text below; the explanation's own sentence if not given.
+    ``name`` stands above the face, ``sentence`` below (the explanation's own if not given).
     """
     maps = _panels(explanation)
     width = 130 + PANEL_WIDTH * (1 + len(maps))
