@@ -156,12 +156,9 @@ class SortingPlan:
         ``pitch`` numbers lie between rows. A step says where the two lanes to compare begin, and where the smaller and
         the larger numbers go.
         """
-        places = (pitch, width, 1)
-        steps = [
-            (*(np.dot(wire, places) for wire in step[:2]), step.smaller * pitch, step.larger * pitch)
-            for step in self.steps
-        ]
-        return np.array(steps, np.uintp).reshape(-1, 4)
+        wires = np.array([step[:2] for step in self.steps], np.uintp).reshape(-1, 2, 3)
+        rows = np.array([step[2:] for step in self.steps], np.uintp).reshape(-1, 2)
+        return np.hstack([wires @ np.array([pitch, width, 1], np.uintp), rows * np.uintp(pitch)])
 
 
 @lru_cache(maxsize=16)
