@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 import sqlite3
 from collections.abc import Iterator
 from contextlib import closing
@@ -32,7 +33,9 @@ N_PROBES_PER_PERSON = len(LIGHTS) - 2
 
 def machine() -> dict[str, str]:
     """What decides the last bits: NumPy and the kernels of its linear algebra."""
-    blas = sorted({str(part.get("architecture")) for part in threadpool_info() if part["user_api"] == "blas"})
+    # Other packages of a test run, such as OpenCV, bring linear algebra of their own, which computes nothing here.
+    ours = [part for part in threadpool_info() if re.search("numpy|scipy", Path(part["filepath"]).parent.name)]
+    blas = sorted({str(part.get("architecture")) for part in ours if part["user_api"] == "blas"})
     return {"numpy": np.__version__, "blas": ", ".join(blas)}
 
 

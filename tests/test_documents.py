@@ -24,6 +24,7 @@ DOCUMENTS = [*sorted(ROOT.glob("docs/*.md")), *sorted(ROOT.glob("*.md"))]
 EXAMPLES = sorted((ROOT / "examples").glob("*.py"))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("path", EXAMPLES, ids=lambda p: p.name)
 def test_the_example_runs(path, capsys, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)

@@ -20,6 +20,8 @@ from lightproof.gallery import Gallery
 from lightproof.gallery.store import Change, Store, schema, sqlite
 from tests.cli.conftest import complaints, people_in, state
 
+pytestmark = pytest.mark.slow
+
 PHOTO, OTHER, STRANGER = "photo.png", "other.png", "new.png"
 
 READERS = {
@@ -300,6 +302,7 @@ main()
 """The command line, but each piece is written at once, and there is time for an interrupt before the next."""
 
 
+@pytest.mark.long
 @pytest.mark.skipif(os.name == "nt", reason="signals are another thing there")
 def test_after_a_real_ctrl_c_the_gallery_is_whole_and_the_same_command_goes_on(here, call):
     rng = np.random.default_rng(1)

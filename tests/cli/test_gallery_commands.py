@@ -44,6 +44,7 @@ def names(place):
         return [person.name for person in gallery.people()]
 
 
+@pytest.mark.slow
 def test_who_is_forgotten_while_somebody_reads_is_not_said_to_be_overwritten(office, call, monkeypatch):
     monkeypatch.setattr(sqlite, "SWEEP_WAIT_MS", 10)
     with Store.open(office) as other, other.reading() as view:

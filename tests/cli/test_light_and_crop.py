@@ -21,6 +21,8 @@ from lightproof.imaging.detection.detector import cut
 from tests.cli.conftest import complaints
 from tests.hostile import write_hostile_files
 
+pytestmark = pytest.mark.slow
+
 DIAGNOSIS_KEYS = [
     "azimuth", "elevation", "side", "height", "balance", "brightness", "shadow_share", "clipped_share", "black_share",
     "sharpness", "eye_distance", "hint",

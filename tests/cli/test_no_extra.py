@@ -99,6 +99,7 @@ def test_the_doctor_names_every_extra_with_its_purpose(plain_python, tmp_path):
     assert "All that is installed works." in shown
 
 
+@pytest.mark.slow
 def test_every_command_shows_its_help(plain_python, tmp_path):
     result = run(plain_python, "-c", EVERY_HELP, cwd=tmp_path)
     assert (result.returncode, result.stderr) == (0, "")

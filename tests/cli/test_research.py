@@ -19,6 +19,8 @@ from lightproof.datasets.protocols import YALE_LIGHTS
 from lightproof.experiments.methods import METHODS
 from tests.datasets.test_yale_b import fake_yale
 
+pytestmark = pytest.mark.slow
+
 ROW_KEYS = [
     "dataset", "test", "subset", "method", "preset", "gallery", "accuracy", "std", "n", "published", "seconds",
     "name", "table", "frame", "low", "high", "chosen", "alignment", "detector",
@@ -240,6 +242,7 @@ def test_the_budget_is_in_minutes_and_stands_in_the_report():
     )
 
 
+@pytest.mark.long
 def test_a_preset_is_run_in_all_its_methods_and_stands_in_the_report(album, tmp_path):
     result = run_main(
         "reproduce", "folder", "--cropped", "--data", album, "--preset", "paper", "--jobs", 1,
@@ -255,6 +258,7 @@ def test_a_preset_is_run_in_all_its_methods_and_stands_in_the_report(album, tmp_
     assert command in (tmp_path / "out" / "report.md").read_text()
 
 
+@pytest.mark.long
 def test_a_second_run_comes_from_the_cache_and_writes_the_same_report(album, tmp_path):
     call = ["reproduce", "folder", "--cropped", "--data", album, "--methods", "hog", "--out", tmp_path / "out"]
     assert run_main(*call).returncode == 0
@@ -263,6 +267,7 @@ def test_a_second_run_comes_from_the_cache_and_writes_the_same_report(album, tmp
     assert {path: path.read_bytes() for path in (tmp_path / "out").rglob("*") if path.is_file()} == first
 
 
+@pytest.mark.long
 @pytest.mark.skipif(os.name == "nt", reason="Ctrl-C is another thing there")
 def test_ctrl_c_keeps_what_is_finished_and_the_next_run_goes_on(album, tmp_path):
     out = tmp_path / "out"

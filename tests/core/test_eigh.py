@@ -30,6 +30,7 @@ def test_inner_products_are_those_of_all_pairs(b, L, D, K, seed):
     assert_allclose(inner_products(samples), np.einsum("bidk,bjdk->bijk", samples, samples), atol=1e-12)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("L", [1, 2, 3, 5, 8, 12])
 @examples(20)
 @given(seed=st.integers(0, 2**32 - 1))

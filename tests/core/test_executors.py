@@ -74,6 +74,7 @@ def start(code: str, **environment: str) -> subprocess.Popen[str]:
     )  # fmt: skip
 
 
+@pytest.mark.slow
 @needs_signals
 def test_results_come_in_order_and_interrupts_reach_the_asking_process_alone():
     asking = start("""
@@ -84,6 +85,7 @@ print(mask() == [])
     assert asking.communicate(timeout=60) == ("True\n" * 3, "")
 
 
+@pytest.mark.slow
 @needs_signals
 @pytest.mark.parametrize("moment", [0, 0.2, 0.6, 1.2])
 def test_an_interrupt_ends_all_of_them_without_a_word(moment):
@@ -134,6 +136,7 @@ except KeyboardInterrupt:
     assert (*asking.communicate(timeout=60), asking.returncode) == ("launched\nlaunched\n", "", 130)
 
 
+@pytest.mark.slow
 @needs_signals
 @pytest.mark.parametrize("threads", [0, 1])
 @pytest.mark.parametrize("piece", [0, 1, 3])

@@ -88,6 +88,7 @@ def test_what_cannot_be_compiled_is_told():
         halved("abc")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("module", ["lightproof", "lightproof.cli", "lightproof.gallery"])
 def test_numba_is_not_loaded_before_it_is_needed(module):
     code = f"import sys, {module}; sys.exit('numba' in sys.modules)"

@@ -140,6 +140,7 @@ VARIANTS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("variant", VARIANTS)
 @pytest.mark.parametrize("where", ["beside", "apart"])
 def test_every_form_of_the_originals_is_cropped_by_its_eyes(tmp_path, photo, variant, where):

@@ -324,6 +324,7 @@ def test_an_incomplete_set_is_refused_with_its_counts(tree):
         load_cas_peal(tree.root)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("lists", "people", "photos", "fine"),
     [(True, 3, 27, True), (True, 9, 27, True), (True, 3, 26, False), (True, 3, 28, False),

@@ -33,6 +33,7 @@ def drawn(crowd):
     return {who: crowd.faces([who])[0] for who in SOME}
 
 
+@pytest.mark.slow
 @examples(20)
 @given(people=st.lists(st.sampled_from(SOME), max_size=70))
 def test_a_person_is_the_same_among_any_others_in_any_order(crowd, drawn, people):

@@ -214,6 +214,7 @@ def photo_album(tmp_path, photos):
     return tmp_path
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("photos_extra")
 def test_in_photographs_the_faces_are_found_and_cut_out(photo_album, photos):
     faces = load_folder(photo_album)
@@ -231,6 +232,7 @@ def test_a_photo_without_a_face_is_left_out_and_said(photo_album):
     assert count_reasons(faces.skipped) == "1 without a face that is found"
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("photos_extra")
 def test_of_several_faces_the_largest_is_the_persons(photo_album, photos):
     inside = np.s_[30:160, 25:143]

@@ -35,6 +35,7 @@ def crowd() -> FaceSet:
 
 
 class TestRepeatability:
+    @pytest.mark.slow
     def test_same_seed_gives_same_bits(self, crowd: FaceSet) -> None:
         again = make_relit_faces(3, size=SMALL)
         np.testing.assert_array_equal(again.images, crowd.images)
@@ -64,6 +65,7 @@ class TestRepeatability:
         draws = [synthetic._sensor_rng(0, i, light).random() for i in range(3) for light in YALE_LIGHTS]
         assert len(set(draws)) == 3 * 64
 
+    @pytest.mark.slow
     def test_a_person_stays_the_same_at_another_size(self) -> None:
         large = faces((-20, 10), n_subjects=3, size=(192, 168)).images.astype(float)
         small = faces((-20, 10), n_subjects=3, size=(96, 84)).images.astype(float)
@@ -81,6 +83,7 @@ class TestLight:
             left, right = image[:, :half].mean(), image[:, half:].mean()
             assert (left - right) * np.sign(azimuth) > 0.15 * min(left, right)
 
+    @pytest.mark.slow
     def test_light_from_above_leaves_the_underside_of_the_nose_dark(self) -> None:
         above, below = faces((0, 45), (0, -35), n_subjects=2, size=(192, 168)).images.reshape(2, 2, 192, 168).mean(0)
         underside = (slice(104, 114), slice(76, 92))
@@ -125,6 +128,7 @@ class TestLight:
 
 
 class TestPeople:
+    @pytest.mark.slow
     def test_people_differ_far_more_than_two_shots_of_one_person(self) -> None:
         # Thousandths of a degree change the noise and nothing else.
         first, second = (faces((-20 + tiny, 10), n_subjects=3).images.astype(float) for tiny in (0.0, 0.001))
@@ -133,12 +137,14 @@ class TestPeople:
         assert within.min() > 0
         assert between.min() > 4 * within.max()
 
+    @pytest.mark.slow
     def test_shape_alone_tells_people_apart(self) -> None:
         surfaces = [make_surface(np.random.default_rng([0, i]), SMALL) for i in range(3)]
         reliefs = np.stack([surface.relief - surface.relief.mean() for surface in surfaces])
         apart = reliefs[:, None] - reliefs[None]
         assert np.sqrt((apart**2).mean(axis=(2, 3)))[~np.eye(3, dtype=bool)].min() > 0.02
 
+    @pytest.mark.slow
     def test_raw_pixels_match_under_soft_light_and_fail_under_hard_light(self) -> None:
         lights = (FRONT, (10, 0), (-5, 10), (85, -20), (-95, 0))
         pixels = faces(*lights, n_subjects=6).images.reshape(6, 5, -1).astype(float)

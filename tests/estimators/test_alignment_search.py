@@ -170,6 +170,7 @@ def test_closeness_is_what_a_patch_does_not_add():
     assert_allclose(alignment_search._closeness(cosine.copy()), expected, rtol=1e-12)
 
 
+@pytest.mark.slow
 def test_the_surroundings_hold_the_features_of_every_patch_as_unit_vectors(searching, gallery):
     finder, extractor = searching._search, searching._extractor
     picture = extractor.unlit(gallery.images[:1])
@@ -404,6 +405,7 @@ def test_small_pictures_with_few_patches_are_searched(gallery, side, size):
     assert (found <= plain).all()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "overrides",
     [

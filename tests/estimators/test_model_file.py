@@ -47,6 +47,7 @@ def rewrite(path, edit_header=None, edit_array=None, compression=zipfile.ZIP_STO
             archive.writestr(name, out.getvalue())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "overrides",
     [
@@ -167,6 +168,7 @@ def test_a_flipped_byte_is_refused(saved):
         FaceRecognizer.load(saved)
 
 
+@pytest.mark.slow
 def test_no_flipped_byte_of_the_zip_structure_escapes_the_family_or_changes_an_answer(frontal, lit, tmp_path):
     path = tmp_path / "people"
     FaceRecognizer(size=(8, 8)).fit(frontal.images[:2], ["a", "b"]).save(path)
@@ -229,6 +231,7 @@ def set_key(*keys_and_value):
     return edit
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("edit", "message"),
     [

@@ -44,6 +44,7 @@ def test_hard_light_is_named_from_one_photo(faces, frontal, preset, light):
     assert FaceRecognizer(preset, light=light).fit(one.images, one.labels).score(side.images, side.labels) == 1.0
 
 
+@pytest.mark.slow
 def test_batched_distances_equal_the_textbook_loop(faces, frontal, lit):
     recognizer = FaceRecognizer("authors", size="as-is", dtype="float64").fit(frontal.images, frontal.labels)
     photos = {
@@ -60,6 +61,7 @@ def test_batched_distances_equal_the_textbook_loop(faces, frontal, lit):
         assert recognizer.predict(probes[[i]])[0] == textbook.identify(vectors, bases)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("settings", "rtol"),
     [
@@ -128,6 +130,7 @@ def test_fitting_twice_equals_fitting_once(faces, frontal, lit):
     same_answers(once, twice, lit.images)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "overrides",
     [
@@ -149,6 +152,7 @@ def test_enrolling_one_by_one_equals_fitting_all(frontal, lit, overrides):
     same_answers(together, step_by_step, lit.images)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "overrides",
     [
@@ -165,6 +169,7 @@ def test_forgetting_equals_never_having_met(frontal, lit, overrides):
     same_answers(without, forgot, lit.images)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "settings",
     [
@@ -195,6 +200,7 @@ def test_a_failed_enroll_changes_nothing(frontal, lit):
     assert_array_equal(recognizer.distances(lit.images), before)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "names",
     [
@@ -255,6 +261,7 @@ def test_an_override_beats_the_preset_and_the_rest_comes_from_it():
     assert settings == PRESETS["paper"] | {"cell": 8}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "overrides",
     [
@@ -280,6 +287,7 @@ def test_settings_changed_after_fit_wait_for_the_next_fit(frontal, lit):
     assert_array_equal(recognizer.set_params(cell=8, light="log").distances(lit.images), before)
 
 
+@pytest.mark.slow
 def test_parallel_grid_search_gives_the_same_scores(frontal):
     searches = [
         GridSearchCV(FaceRecognizer(size=(32, 32)), {"cell": [4, 8]}, cv=2, n_jobs=n).fit(
@@ -290,6 +298,7 @@ def test_parallel_grid_search_gives_the_same_scores(frontal):
     assert_array_equal(searches[0].cv_results_["mean_test_score"], searches[1].cv_results_["mean_test_score"])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("preset", "n_probes"), [("robust", 1600), ("authors", 3000)])
 def test_identifying_many_faces_holds_no_more_than_a_block_of_them(rng, preset, n_probes):
     """All patch distances of these probes would take 200 MB, all features 100 MB or more."""
@@ -485,6 +494,7 @@ def photos(tmp_path_factory):
     return folder
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("photos_extra")
 def test_people_are_named_on_photographs_from_one_photograph_each(photos):
     enrolled, asked = ([str(photos / f"{i}-{azimuth}.png") for i in range(3)] for azimuth in (0, 50))
@@ -493,6 +503,7 @@ def test_people_are_named_on_photographs_from_one_photograph_each(photos):
     assert recognizer.score(asked, ["Ann", "Bob", "Cy"]) == 1.0
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("photos_extra")
 def test_a_photograph_is_the_face_that_is_found_in_it(photos):
     files = [photos / f"{i}-0.png" for i in range(3)]

@@ -183,6 +183,7 @@ def test_a_real_gallery_names_its_people_and_keeps_strangers_out(tmp_path, peopl
     assert found.figure("strangers accepted", "all", "used", 0.01).value == np.mean(accepted)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("photos", [1, 3])
 def test_what_is_drawn_is_what_a_gallery_of_the_same_photos_does(tmp_path, people, photos):
     fars = (0.5, 0.1, 0.01)  # no photo lies just at one of them: a gallery rounds lights and levels

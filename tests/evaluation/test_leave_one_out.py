@@ -24,6 +24,8 @@ from lightproof.matching.light_penalty import mutual_agreement
 from lightproof.metrics import share_by_person
 from tests.gallery.people import NAMES, enroll, face, new, state, tamper
 
+pytestmark = pytest.mark.slow
+
 ALBUM = {
     "Ada": (0, 1, 3),
     "Adele": (4,),

@@ -17,6 +17,7 @@ def demo(people):
     return run_demo(people)
 
 
+@pytest.mark.slow
 def test_the_demo_counts_every_probe_of_every_method(demo, people):
     assert len(demo.rows()) == len(METHODS) * 4
     for row in demo.rows():

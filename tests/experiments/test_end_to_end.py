@@ -59,6 +59,7 @@ def pretended(crops):
 # ------------------------------------------------------------------------------------------------------------- finding
 
 
+@pytest.mark.slow
 def test_every_face_is_found_and_noise_is_not(search):
     assert np.flatnonzero(~search.faces.found).tolist() == [NOISE]
     assert [look == "" for look in search.looks] == (~search.faces.found).tolist()

@@ -32,6 +32,7 @@ def only(rows, **facts):
     return row
 
 
+@pytest.mark.slow
 def test_there_is_a_row_for_each_threshold_rate_and_subset(rows):
     found = [(row.test, row.far, row.subset) for row in rows if row.test != "verify"]
     subsets = (*SUBSETS, "all")

@@ -22,6 +22,7 @@ def test_every_combination_is_run_but_overlaps_as_large_as_the_cell(people):
     assert {e.test for e in plan} == {"Test 2"}
 
 
+@pytest.mark.slow
 def test_each_light_has_a_table_with_the_accuracy_of_all_subsets(results):
     tables = list(sweep_tables(results, GRID))
     assert [table.title.split(":")[0] for table in tables] == ["light none", "light log"]

@@ -191,6 +191,7 @@ def test_a_fit_gives_back_what_was_drawn(rng):
     assert drawn.scale == pytest.approx(0.4, abs=0.02)
 
 
+@pytest.mark.slow
 def test_the_benchmark_measures_every_choice(monkeypatch):
     monkeypatch.setattr(
         benchmark, "ADVISED_LIGHTS", {name: ADVISED_LIGHTS[name] for name in ("front", "hard left", "hard right")}
@@ -210,6 +211,7 @@ def matcher() -> Matcher:
     return Matcher(preset_settings("fast"))
 
 
+@pytest.mark.slow
 def test_photos_under_lights_like_the_others_help_them_most(matcher):
     faces = make_relit_faces(4, [(0, 0), (60, 0), (70, 10), (80, 0)], size=(72, 63), seed=9)
     people = matcher.template_set(dict(enumerate(matcher.templates(faces.images[::4]))))

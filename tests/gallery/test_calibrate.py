@@ -59,6 +59,7 @@ def test_the_rate_asked_for_is_kept_and_decides(gallery):
     assert gallery.verify(face("Ada"), face("Ada", 1)).far == 0.02
 
 
+@pytest.mark.slow
 def test_the_next_process_uses_it(tmp_path):
     with new(tmp_path / "people.gallery") as gallery:
         enroll(gallery, NAMES[:3])
@@ -86,6 +87,7 @@ def test_everybody_is_a_stranger_to_all_others(gallery):
     assert gallery.calibrate(0.01) == expected
 
 
+@pytest.mark.slow
 def test_kept_faces_are_put_under_other_lights(store_place):
     with new(store_place, keep_photos=True) as gallery:
         enroll(gallery, NAMES)
@@ -162,6 +164,7 @@ def test_of_very_many_people_some_are_drawn_by_lot(gallery):
     assert [own.tolist() for own in few] == [everybody[i].tolist() for i in drawn]
 
 
+@pytest.mark.slow
 def test_a_kept_face_is_compared_as_any_photo_with_its_person_left_out(store_place):
     with new(store_place, keep_photos=True) as gallery:
         enroll(gallery, NAMES)

@@ -81,6 +81,7 @@ def test_a_gallery_that_does_not_say_its_preset_is_rebuilt_only_if_told(store_pl
     assert Gallery.rebuild(place_of(gallery)) == 2
 
 
+@pytest.mark.slow
 def test_rebuilt_from_kept_faces_is_enrolled_anew(store_place, tmp_path):
     photos = np.repeat(np.repeat(rendered()[:3, :2], 2, axis=2), 2, axis=3)
     assert photos.shape[2:] == (192, 168)

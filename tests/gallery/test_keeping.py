@@ -23,6 +23,7 @@ def gallery(store_place):
         yield opened
 
 
+@pytest.mark.slow
 def test_a_copy_gives_equal_answers(gallery, tmp_path):
     gallery.calibrate(0.01)
     with gallery.store.writing() as change:
@@ -60,6 +61,7 @@ def test_a_copy_onto_itself_is_refused(gallery):
     assert state(gallery) == before
 
 
+@pytest.mark.slow
 def test_people_of_another_gallery_are_added(gallery, tmp_path):
     before = state(gallery)
     with new(tmp_path / "other.gallery") as other:
@@ -132,6 +134,7 @@ def test_templates_of_other_parameters_are_never_compared(gallery):
 WHOLE_BUT_FOR_THE_SHIFT = '{{"far": 0.1, "shift": {}, "people": 3, "strangers": 3, "relit": 0}}'
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "note",
     [
@@ -175,6 +178,7 @@ def other_bytes(how):
     return {"short": "substr({0}, 1, 50)", "nothing": "substr({0}, 1, 0)", "long": "{0} || {0}"}[how]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("how", ["short", "nothing", "long"])
 @pytest.mark.parametrize(("table", "what"), [("photos", "template"), ("people", "span")])
 def test_damaged_templates_are_refused(gallery, how, table, what):
@@ -252,6 +256,7 @@ def everything_in(folder):
     return b"".join(path.read_bytes() for path in sorted(folder.iterdir()))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("keep", [False, True])
 def test_nothing_of_a_forgotten_person_is_left_in_the_files(tmp_path, keep):
     own = tmp_path / "own"

@@ -23,6 +23,8 @@ from lightproof.matching.calibration import score_of
 from tests.gallery.people import NAMES, STRANGERS, answers, enroll, face, new, png, rendered
 from tests.gallery.store.test_making import is_there
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture
 def gallery(store_place):

@@ -47,6 +47,7 @@ def test_a_number_that_nobody_has_is_refused(gallery, number):
     assert len(gallery.people()) == 4
 
 
+@pytest.mark.slow
 def test_a_photo_that_is_removed_might_never_have_been_there(gallery, tmp_path):
     before = answers(gallery)
     gallery.enroll("Ada", [face("Ada", 3), face("Ada", 4)])
@@ -100,6 +101,7 @@ def test_somebody_new_comes_with_all_photos_or_not_at_all(gallery):
     assert gallery.store.person("Eve").photos == 2
 
 
+@pytest.mark.slow
 @given(st.lists(st.text("abAB%_é", min_size=1, max_size=4), max_size=12, unique=True), st.text("aB%_é", max_size=2))
 def test_pages_hold_everybody_once_and_in_order(tmp_path_factory, names, part):
     with new(tmp_path_factory.mktemp("pages") / "people.gallery") as gallery:

@@ -18,6 +18,8 @@ from lightproof.gallery.shortlist import shortlist_steps
 from lightproof.gallery.store import Store, sqlite
 from tests.conftest import ROOT
 
+pytestmark = pytest.mark.slow
+
 COUNT = 260
 """More than are drawn by lot and found together: 56, 8 to spare, and 60."""
 
@@ -139,6 +141,7 @@ def test_growing_and_shrinking_over_the_limit_changes_no_answer(copied, probes, 
         assert gallery._people_index.is_large()
 
 
+@pytest.mark.long
 def test_everything_else_is_answered_too(copied, probes, many, monkeypatch):
     who, other = crowd_name(ASKED[1]), crowd_name(ASKED[2])
 
@@ -233,6 +236,7 @@ def test_a_gallery_that_is_there_in_part_is_made_whole(tmp_path, made):
 MAKING = "import sys; from lightproof.gallery import make_gallery; make_gallery(sys.argv[1], 5000, seed=4, jobs=1)"
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("committed", [1, 900])
 def test_a_kill_in_the_middle_loses_nobody_who_was_seen_and_the_same_call_goes_on(tmp_path, made, committed):
     place = tmp_path / "killed.gallery"

@@ -159,6 +159,7 @@ def test_a_turn_by_whole_steps_of_the_angles_shifts_the_projections(cloud, m, st
     assert_allclose(discrete_rcdt(cloud @ np.array([[cos, -sin], [sin, cos]]).T, angles), expected, atol=1e-10)
 
 
+@pytest.mark.slow
 @given(clouds, angle_counts)
 def test_the_tangent_of_rotation_is_minus_the_rate_of_change_along_the_angle(cloud, m):
     angles, step = projection_angles(m), 1e-6

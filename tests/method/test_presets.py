@@ -113,6 +113,7 @@ def test_whole_numbers_take_less_than_half_the_room_of_floats(fitted, one_photo,
     assert room_of_a_person(fitted[preset], label) < room_of_a_person(floats, label) / 2
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("preset", COMPACT)
 def test_whole_numbers_answer_like_floats(fitted, one_photo, lit, awry, preset):
     probes = np.concatenate([lit.images, awry])
@@ -127,6 +128,7 @@ def test_compact_presets_name_faces_in_hard_light(fitted, lit, preset):
     assert fitted[preset].score(lit.images, lit.labels) >= 0.9
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("preset", COMPACT)
 def test_compact_people_enrolled_one_by_one_are_those_fitted_at_once(fitted, one_photo, awry, preset):
     one_by_one = FaceRecognizer(preset)
@@ -143,6 +145,7 @@ def test_compact_people_come_back_from_a_file_as_they_were(fitted, awry, tmp_pat
     same_answers(loaded, fitted[preset], awry)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("preset", COMPACT)
 def test_photos_added_after_a_file_meet_the_same_people(one_photo, frontal, awry, tmp_path, preset):
     stayed = FaceRecognizer(preset).fit(one_photo.images, one_photo.labels)
@@ -242,6 +245,7 @@ def test_numpy_ints_are_as_good_as_ints(one_photo, fitted, lit):
     same_answers(found, fitted["robust"], lit.images[:5])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "params",
     [
@@ -388,6 +392,7 @@ def test_no_preset_spans_deformations(preset):
     assert PRESETS[preset]["deformations"] == "none"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("names", SPANNED_DEFORMATIONS)
 @pytest.mark.parametrize("kind", WHOLE)
 def test_deformations_put_one_vector_each_behind_photo_and_copies(one_photo, names, kind):
@@ -415,6 +420,7 @@ def test_a_tangent_is_how_the_features_begin_to_change(rng, name, kind):
     assert_allclose((change / size)[inside], tangent[inside], atol=1e-5 * np.abs(tangent).max())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", DEFORMATIONS)
 @pytest.mark.parametrize("kind", WHOLE)
 def test_a_spanned_deformation_has_no_distance_to_the_first_order(one_photo, name, kind):
@@ -441,6 +447,7 @@ def test_a_spanned_deformation_has_no_distance_to_the_first_order(one_photo, nam
             assert with_all._people.distances(probe)[:, 0, 0].max() < 1e-6
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("preset", PRESETS)
 @pytest.mark.parametrize("name", ["rotation", "all"])
 def test_every_preset_names_faces_with_deformations_in_the_span(one_photo, lit, preset, name):

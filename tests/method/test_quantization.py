@@ -93,6 +93,7 @@ def test_lapack_is_hardly_asked_about_the_photos_of_many_either(rng, monkeypatch
     assert sum(asked) < 6
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("make", "n_asked"),
     [

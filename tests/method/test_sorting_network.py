@@ -29,6 +29,7 @@ def sorted_by_network(grid, fields, weights):
     return out
 
 
+@pytest.mark.slow
 @examples(40)
 @given(cells, st.integers(0, 9), st.integers(0, 9), st.integers(0, 2**32 - 1))
 def test_every_patch_is_sorted_as_numpy_sorts_it(cell_and_overlap, more_rows, more_columns, seed):
@@ -60,6 +61,7 @@ def test_the_sums_are_the_products_of_the_sorted_points_with_the_weights(rng, dt
     assert_allclose(found.transpose(0, 3, 1, 2), expected, atol=1e-5 if dtype == np.float32 else 1e-13)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 def test_vectors_are_projected_on_each_direction_before_they_are_sorted(rng, dtype):
     grid, weights, angles = PatchGrid(20, 17, 4, 2), cosines(16, 3).astype(dtype), projection_angles(5)

@@ -25,6 +25,7 @@ def usual(rng) -> Line:
 CHARTS = [roc_chart, open_set_chart, det_chart]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("chart", CHARTS)
 def test_every_chart_has_its_size_and_shows_each_line_in_its_color(chart, usual, rng):
     other = line(rng.normal(1, 1, 300), rng.normal(0, 1, 3000))
@@ -49,6 +50,7 @@ def test_ranks_of_any_number_can_be_drawn(length):
     assert count_of(rank_chart({"all": np.linspace(0.5, 1, length)}), BLUE) > 50
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("chart", [open_set_chart, det_chart])
 @pytest.mark.parametrize(
     ("genuine", "impostor"),

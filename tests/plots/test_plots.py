@@ -29,6 +29,8 @@ from lightproof.plots import (
 )
 from lightproof.plots.canvas import BLUE, VERMILION
 
+pytestmark = pytest.mark.slow
+
 
 def decoded(png: bytes) -> np.ndarray:
     return np.asarray(Image.open(io.BytesIO(png)).convert("RGB")).astype(int)

@@ -18,6 +18,8 @@ from tests.scenes import compose, seat
 from tests.service.conftest import FREE, png
 from tests.service.in_process import files, problem, serving
 
+pytestmark = pytest.mark.slow
+
 CROPPED = {"cropped": "true"}
 
 

@@ -21,6 +21,8 @@ from lightproof.service.state import AuditLog
 from tests.service.conftest import FREE
 from tests.service.in_process import files, problem, serving
 
+pytestmark = pytest.mark.slow
+
 TOKEN = "correct-horse-battery-staple"
 GUARDED = [
     ("GET", "/v1/version"), ("GET", "/v1/people"), ("POST", "/v1/people"), ("GET", "/v1/people/1"),

@@ -56,6 +56,7 @@ def test_many_photos_are_refused_together(strict):
     assert strict.post("/v1/people/1/photos", files=files(*[b"x"] * 40)).status_code in (400, 413)
 
 
+@pytest.mark.slow
 def test_a_picture_of_many_pixels_is_refused_before_it_is_unpacked(strict):
     sent = files(png(np.resize(np.arange(256, dtype=np.uint8), (2, 20_001))), field="photo")
     said = problem(strict.post("/v1/identify", data={"cropped": "true"}, files=sent), 422, "too_many_pixels")
@@ -115,6 +116,7 @@ def test_no_address_takes_the_room_of_all_and_what_was_taken_is_given_back(steps
     assert room.held == 0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("fields", "said"),
     [
@@ -134,6 +136,7 @@ def test_a_bad_value_is_named_with_what_is_legal_and_what_came(client, shots, fi
     assert problem(sent, 422, "bad_value") == said
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("method", "place", "sent", "status", "code", "said"),
     [

@@ -46,6 +46,7 @@ def otherwise(estimator):
     return OTHER_WORDS | TWO_PEOPLE if isinstance(estimator, ValidatedSVM) else OTHER_WORDS
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore")  # the checks warn of what they try on purpose
 @parametrize_with_checks([ValidatedSVM(), ChiSquareNeighbor(), OneNeighbor()], expected_failed_checks=otherwise)
 def test_scikit_learns_contract_holds(estimator, check):
@@ -206,6 +207,7 @@ def test_what_cannot_be_used_is_refused(rng):
         ValidatedSVM().fit(X, y).predict(X[:, 1:])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("make", "describe"),
     [(pixel_neighbor, np.ravel), (hog_neighbor, hog), (tan_triggs_neighbor, lambda image: tan_triggs(image).ravel())],

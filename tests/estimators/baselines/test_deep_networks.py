@@ -50,6 +50,7 @@ def two_textures(photos: int, seed: int = 0):
     return 0.8 * clean + 0.2 * noise, np.repeat(["stripes", "checks"], photos)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("size", [(64, 64), (48, 48), (32, 64)])
 @pytest.mark.parametrize("architecture", deep_networks.ARCHITECTURES)
 def test_each_network_takes_each_size(torch, architecture, size):
@@ -58,6 +59,7 @@ def test_each_network_takes_each_size(torch, architecture, size):
         assert net(torch.zeros(2, 1, *size)).shape == (2, 3)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("architecture", deep_networks.ARCHITECTURES)
 def test_each_network_fits_and_names_people(torch, frontal, lit, architecture):
     model = NetworkClassifier(architecture=architecture, **SMALL).fit(frontal.images, frontal.labels)
@@ -67,6 +69,7 @@ def test_each_network_fits_and_names_people(torch, frontal, lit, architecture):
     assert (model.iterations_, model.cut_short_) == (1, False)
 
 
+@pytest.mark.slow
 def test_a_network_learns_and_knows_new_photos(torch):
     images, labels = two_textures(5)
     model = NetworkClassifier(architecture="densenet121", batch=5, **SMALL | {"epochs": 10}).fit(images, labels)
@@ -246,6 +249,7 @@ def test_without_the_extra_the_pip_line_is_told(monkeypatch, module):
         NetworkClassifier(**SMALL).fit(*two_textures(2))
 
 
+@pytest.mark.slow
 def test_the_module_imports_without_torch():
     module = "lightproof.estimators.baselines.deep_networks"
     code = f"import sys, {module}; sys.exit('torch' in sys.modules or 'pytorchcv' in sys.modules)"

@@ -18,6 +18,8 @@ from lightproof.gallery.store import Refusal
 from lightproof.plots import png_of
 from tests.gallery.people import NAMES, answers, enroll, face, new, png
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture
 def folder(tmp_path):

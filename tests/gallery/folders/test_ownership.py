@@ -29,6 +29,7 @@ def gallery(store_place, folder):
         yield opened
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("act", [enroll_cropped, sync_cropped])
 def test_a_renamed_person_keeps_the_photos_of_the_old_folder(gallery, folder, act):
     gallery.rename("Ada", "Eve")
@@ -90,6 +91,7 @@ def test_another_folder_of_the_same_name_in_another_place_is_of_another_person(g
     assert kept(gallery)["Ada"] == ["Ada/0.png"]
 
 
+@pytest.mark.slow
 def test_a_file_that_goes_to_another_folder_moves_its_photo_from_a_renamed_person_too(gallery, folder, tmp_path):
     gallery.rename("Ada", "Eve")
     gallery.rename("Ben", "Bob")
@@ -135,6 +137,7 @@ def test_a_file_that_moves_within_the_folder_of_a_person_is_noted(gallery, folde
     assert kept(gallery)["Ada"] == ["Ada/1.png", "Ada/2.png", "Ada/old/0.png"]
 
 
+@pytest.mark.slow
 def test_who_is_renamed_while_a_folder_is_enrolled_does_not_become_two(tmp_path, store_place, monkeypatch):
     monkeypatch.setattr(diff, "FACES_PER_BATCH", 1)
     monkeypatch.setattr(commit, "BATCHES_PER_CHANGE", 1)

@@ -213,6 +213,7 @@ def test_a_gallery_cut_short_anywhere_is_told(gallery):
             read_all(gallery)
 
 
+@pytest.mark.slow
 def test_flipped_bits_give_an_answer_or_one_sentence(gallery):
     whole, random_places = gallery.read_bytes(), random.Random(20260101)
     told = []

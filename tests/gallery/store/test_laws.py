@@ -325,6 +325,7 @@ def test_refusals_are_remembered_once_until_the_photo_is_enrolled_or_they_are_fo
     assert store.refusals(["hash-x", "hash-y"]).keys() == {"hash-x"}
 
 
+@pytest.mark.slow
 def test_tens_of_thousands_of_hashes_are_looked_up_and_deleted_together(store):
     many = [f"hash-{i}" for i in range(10000)]
     with store.writing() as change:

@@ -227,6 +227,7 @@ def enroll_ada(store: Store) -> None:
     assert {"name", "hash", "source", "template 0"} <= left(store._database.file, "Ada Lovelace", ADA)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("act", ["forget", "remove_photos"])
 def test_nothing_of_a_forgotten_person_is_left_in_the_files(file, act):
     with Store.open(file) as store:
@@ -348,6 +349,7 @@ def test_of_a_name_that_only_refusals_have_nothing_is_left_in_the_files(file):
             assert left(file, text, []) == set()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("when", ["close", "open"])
 def test_what_could_not_be_overwritten_is_when_the_gallery_is_closed_or_opened_again(file, monkeypatch, when):
     store = Store.open(file)
@@ -383,6 +385,7 @@ def test_a_sweep_does_not_take_the_mark_of_a_later_change(file, monkeypatch):
         assert store.facts()["unswept"] == "3"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(3))
 def test_copies_that_sqlite_leaves_behind_are_found_and_overwritten(file, seed):
     chance = random.Random(seed)

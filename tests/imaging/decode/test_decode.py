@@ -347,6 +347,7 @@ def hostile(tmp_path_factory):
     return write_hostile_files(tmp_path_factory.mktemp("hostile"))
 
 
+@pytest.mark.slow
 def test_the_hostile_files_are_many_small_and_always_the_same(hostile, tmp_path):
     assert len(set(hostile)) >= 300
     files = [path for path in hostile if path.is_file() and not path.is_symlink()]
@@ -377,6 +378,7 @@ def test_every_hostile_file_is_refused_in_one_sentence_and_soon(hostile, capfd):
     assert capfd.readouterr() == ("", "")
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux", reason="limits of memory are those of Linux")
 def test_every_hostile_file_is_refused_with_little_memory(hostile):
     code = """

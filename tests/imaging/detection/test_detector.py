@@ -13,7 +13,7 @@ from lightproof.imaging.detection import LOOKS, Face, align_by_eyes, cut, detect
 from lightproof.imaging.detection.detector import Pyramid
 from tests.scenes import as_photo, clutter, compose, darkened, seat
 
-pytestmark = pytest.mark.usefixtures("photos_extra")
+pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("photos_extra")]
 
 NEAR = 0.04
 """Share of the eye distance; on the frontal scenes below the worst is 0.03."""

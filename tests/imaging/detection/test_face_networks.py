@@ -190,6 +190,7 @@ def test_answers_stay_as_they_are_when_the_next_square_comes(sitters):
         assert_array_equal(now, before)
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("photos_extra")
 def test_threads_find_at_once_what_one_finds_alone(sitters):
     photos = [compose(sitter, azimuth=azimuth).photo for sitter in sitters[:2] for azimuth in (0.0, 50.0)]
@@ -221,6 +222,7 @@ def test_threads_that_start_at_once_leave_stderr_as_it_was(capfd, monkeypatch):
     assert len(made) == 5 * wanted
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("photos_extra")
 @pytest.mark.parametrize("closed", [False, True])
 def test_finding_faces_writes_nothing_to_the_terminal(closed):

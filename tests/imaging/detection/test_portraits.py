@@ -52,6 +52,7 @@ def folder(tmp_path, one, two, wall):
 # ------------------------------------------------------------------------------------------------------ read_portrait
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("photos_extra")
 def test_a_photo_gives_the_same_face_however_it_comes(folder, one):
     (face,) = find_faces(one)
@@ -72,6 +73,7 @@ def test_of_several_faces_the_largest_is_taken_and_their_number_told(folder, two
     assert_array_equal(portrait.image, cut(two, largest))
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("photos_extra")
 def test_several_faces_are_refused_on_request(folder, two, one):
     path = folder / "two.png"
@@ -82,6 +84,7 @@ def test_several_faces_are_refused_on_request(folder, two, one):
     assert read_portrait(one, several="refuse").n_faces == 1
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("photos_extra")
 def test_every_face_of_a_photo_is_cut_out_the_largest_first(folder, two):
     portraits = list(read_portraits(folder / "two.png"))

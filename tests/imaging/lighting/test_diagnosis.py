@@ -43,6 +43,7 @@ def halves(left: int, right: int) -> np.ndarray:
 # --- the direction -------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_rendered_faces_give_their_light(lit):
     wrong = errors(lit, [diagnose(image) for image in lit.images])
     assert wrong.answered.all()
@@ -115,6 +116,7 @@ def test_the_curve_of_the_camera_moves_the_light_little(lit, change):
     assert np.nanmean(wrong.side) >= 0.95
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("size", [(16, 16), (48, 42), (192, 168), (201, 99)])
 def test_any_size_gives_the_side(size):
     left, right = make_relit_faces(1, [(60, 0), (-60, 0)], size=size, seed=5).images
@@ -369,6 +371,7 @@ def seen_from(azimuth: float | None, elevation: float | None) -> Diagnosis:
     return dataclasses.replace(found, azimuth=azimuth, elevation=elevation, side="left", height="level")
 
 
+@pytest.mark.slow
 def test_the_lamp_stands_on_the_side_of_the_light():
     columns = {azimuth: lamp_pixels(draw_light(make_one(0), seen_from(azimuth, 0)))[1] for azimuth in (60, -60)}
     assert columns[60].max() < 220 < columns[-60].min()
@@ -376,6 +379,7 @@ def test_the_lamp_stands_on_the_side_of_the_light():
     assert rows[50].max() < 270 < rows[-50].min()
 
 
+@pytest.mark.slow
 def test_a_light_at_the_camera_is_a_ring_and_one_behind_is_hollow():
     ring = lamp_pixels(draw_light(make_one(0), seen_from(3, -2)))[1]
     assert ring.max() - ring.min() > 250
