@@ -59,3 +59,9 @@ def test_a_renamed_attribute_of_a_gallery_warns(old, new, tmp_path):
         with pytest.warns(DeprecationWarning, match=f"Gallery.{old} is now Gallery.{new}; the old name goes"):
             value = getattr(opened, old)
         assert value == getattr(opened, new)
+
+
+def test_a_renamed_method_of_a_calibration_warns():
+    calibration = gallery.Calibration(0.01)
+    with pytest.warns(DeprecationWarning, match="Calibration.among is now Calibration.impostor_model; the old name"):
+        assert calibration.among(10) == calibration.impostor_model(10)

@@ -12,6 +12,7 @@ from typing import Final, Self
 
 import numpy as np
 
+from lightproof.core.moved import Renamed
 from lightproof.errors import BadGallery, UnknownPerson
 from lightproof.gallery.enrollment import ExtractedFace
 from lightproof.gallery.store import check_name
@@ -183,6 +184,8 @@ class Calibration:
     def impostor_model(self, n_people: int, agreement: float = 0.0) -> ImpostorModel:
         """Return the model of strangers among so many people, whose lights agree so far; people may have changed."""
         return ImpostorModel.default(n_people, agreement).shifted(self.shift)
+
+    among = Renamed("impostor_model")
 
 
 def match_of(lead: float, distance: float, impostors: ImpostorModel) -> Match:
