@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 from benchmarks.bulk import RENDERED, Crowd
-from lightproof.core.cluster import Cluster
+from lightproof.core.dask_cluster import Cluster
 from lightproof.datasets import make_relit_faces
 from lightproof.experiments.end_to_end import set_into_frame
 from lightproof.gallery import Gallery

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from scipy.ndimage import map_coordinates
 
 import lightproof.datasets.crowd
-from lightproof.datasets.crowd.sheet import (
+from lightproof.datasets.crowd.face_model import (
     CELL_SIDE,
     COLUMNS,
     COMPONENTS,
@@ -67,7 +67,7 @@ def _straightened(field: Field, off: Sequence[float], margin: int) -> Field:
 
 
 def records(people: NDArray[np.float32]) -> NDArray[np.uint8]:
-    """Turn rendered people (n, numbers) into the rows of the sheet, as :mod:`lightproof.datasets.crowd.sheet` reads."""
+    """Turn rendered people (n, numbers) into the sheet's rows, as :mod:`lightproof.datasets.crowd.face_model` reads."""
     shapes, extras = people[:, :COLUMNS], people[:, COLUMNS:].mean(axis=0)
     mean = shapes.mean(axis=0)
     apart = (shapes - mean) / STEPS

@@ -40,7 +40,7 @@ class Embedding:
 
 def embeddings(gallery: Gallery, embedding: Embedding) -> tuple[list[str], Floats]:
     """Embed everybody in a gallery."""
-    from lightproof.gallery.codec import decode_all
+    from lightproof.gallery.codec import decode_templates
 
     names: list[str] = []
     found = np.empty((gallery.follow(), NUMBERS), np.float32)
@@ -48,7 +48,9 @@ def embeddings(gallery: Gallery, embedding: Embedding) -> tuple[list[str], Float
         numbers = sorted(view.changed(-1)[0])
         for start in range(0, len(numbers), PEOPLE):
             people = list(view.templates_of_people(numbers[start : start + PEOPLE]))
-            templates = decode_all([photos[0].template for _, photos, _ in people], gallery.matcher, gallery.place)
+            templates = decode_templates(
+                [photos[0].template for _, photos, _ in people], gallery.matcher, gallery.place
+            )
             views = [np.stack([each.spans[i].own[:, 0] for each in templates]).astype(np.float32) for i in range(2)]
             found[len(names) : len(names) + len(people)] = embedding.of(views)
             names += [person.name for person, _, _ in people]

@@ -12,7 +12,7 @@ from benchmarks import bounds, bulk, crowd, crowd_sheet, detectors, exhaustive, 
 from benchmarks.bench_recognizer import Faces, Ours, Textbook
 from benchmarks.run import measure
 from lightproof.datasets import Crowd, FaceSet, make_relit_faces
-from lightproof.datasets.crowd.sheet import COLUMNS, read_record
+from lightproof.datasets.crowd.face_model import COLUMNS, read_record
 from lightproof.datasets.yale_b import YALE_EYES
 from lightproof.gallery import crowd_name, make_gallery
 from lightproof.imaging.detection.detector import LOOKS

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from lightproof import errors
-from lightproof.estimators.contract import NotFitted
+from lightproof.estimators.sklearn_contract import NotFitted
 
 EXAMPLES = [
     errors.BadParameter("FaceRecognizer", "cell", "an int", 2.5),

@@ -47,8 +47,8 @@ DOORS = {
     "uvicorn": {"service"},
     "prometheus_client": {"service"},
     "httpx2": {"service/client"},
-    "distributed": {"core/cluster"},
-    "dask": {"core/cluster"},
+    "distributed": {"core/dask_cluster"},
+    "dask": {"core/dask_cluster"},
     "joblib": {"core/executors"},
 }
 

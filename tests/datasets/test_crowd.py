@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from numpy.testing import assert_array_equal
 
 from lightproof.datasets import Crowd
+from lightproof.datasets.crowd.face_model import COMPONENTS, read_sheet
 from lightproof.datasets.crowd.random_fields import BELL, bells_of, keys_of, put_doubled
-from lightproof.datasets.crowd.sheet import COMPONENTS, read_sheet
 from lightproof.errors import BadParameter
 from lightproof.imaging.lighting import light_directions
 from lightproof.matching.matcher import Matcher, preset_settings

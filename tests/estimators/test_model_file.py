@@ -11,7 +11,7 @@ from numpy.testing import assert_array_equal
 
 from lightproof import PRESETS, FaceRecognizer
 from lightproof.errors import BadLabels, BadModelFile, CannotWrite
-from lightproof.estimators.contract import NotFitted
+from lightproof.estimators.sklearn_contract import NotFitted
 
 
 @pytest.fixture

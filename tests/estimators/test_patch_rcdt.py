@@ -9,7 +9,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from benchmarks import textbook
 from lightproof import PatchRCDT
 from lightproof.errors import BadImage, BadParameter
-from lightproof.estimators.contract import NotFitted
+from lightproof.estimators.sklearn_contract import NotFitted
 from lightproof.method.patches import PatchGrid
 from lightproof.method.transform import cosines, discrete_rcdt, flatten
 from tests.examples import examples

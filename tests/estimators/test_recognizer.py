@@ -25,7 +25,7 @@ from lightproof.errors import (
     UserError,
 )
 from lightproof.estimators import subspace_model
-from lightproof.estimators.contract import NotFitted
+from lightproof.estimators.sklearn_contract import NotFitted
 from lightproof.imaging.detection import read_portrait
 from lightproof.method import subspace_bank
 from tests.scenes import as_photo, clutter, compose, seat

@@ -11,7 +11,7 @@ from lightproof.experiments.comparison import all_tables
 from lightproof.experiments.measure import Measurement
 from lightproof.experiments.methods import METHODS
 from lightproof.experiments.plan import Experiment
-from lightproof.experiments.published import GUESSES
+from lightproof.experiments.published_accuracies import GUESSES
 from lightproof.experiments.runner import Result
 
 LABELS = np.repeat(["a", "b"], 20)

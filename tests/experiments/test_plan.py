@@ -11,7 +11,7 @@ from lightproof.errors import UnknownName
 from lightproof.experiments import JITTERED_SETS
 from lightproof.experiments.methods import METHODS, PAPER_PRESETS, check_name, choose_methods, methods_of_preset
 from lightproof.experiments.plan import CHOSEN_ON_ODD, make_plan
-from lightproof.experiments.published import (
+from lightproof.experiments.published_accuracies import (
     CAS_PEAL_ENLARGED,
     GUESSES,
     METHOD_CHANGES,

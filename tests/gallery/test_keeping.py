@@ -9,7 +9,7 @@ import pytest
 
 from lightproof.errors import BadGallery, DuplicatePhoto
 from lightproof.gallery import FAR, Calibration, Gallery
-from lightproof.gallery.codec import LEVEL_BYTES, decode, encode
+from lightproof.gallery.codec import LEVEL_BYTES, decode_template, encode_template
 from lightproof.gallery.enrollment import hash_of
 from lightproof.gallery.store import Refusal
 from tests.gallery.people import NAMES, answers, enroll, face, new, place_of, png, state, tamper
@@ -210,7 +210,7 @@ def test_a_damaged_template_that_is_to_be_joined_is_told_with_its_gallery(galler
 
 def test_a_template_is_read_as_it_was_written(gallery):
     (template,) = gallery.matcher.templates([face("Ada")])
-    read = decode(encode(template), gallery.matcher, "")
+    read = decode_template(encode_template(template), gallery.matcher, "")
     for found, spans in zip(read.spans, template.spans, strict=True):
         np.testing.assert_array_equal(found.own, spans.own)
         np.testing.assert_array_equal(found.coordinates, spans.coordinates)
@@ -219,23 +219,23 @@ def test_a_template_is_read_as_it_was_written(gallery):
 
 def test_a_template_of_another_shape_or_with_strange_numbers_is_refused(gallery):
     (template,) = gallery.matcher.templates([face("Ada")])
-    written = encode(template)
+    written = encode_template(template)
     nan = np.array(np.nan, "<f4").tobytes()
     for strange in (written[:-2] + nan[2:], nan + written[4:]):
         with pytest.raises(
             BadGallery, match=r"here must be .* got a damaged template with numbers that are not finite"
         ):
-            decode(strange, gallery.matcher, "here")
+            decode_template(strange, gallery.matcher, "here")
     for cut in (written[:-1], written + b"x", written[:LEVEL_BYTES], b"", written[:3], written[: len(written) // 2]):
         with pytest.raises(BadGallery, match=rf"here must be .* got a damaged template of {len(cut)} bytes"):
-            decode(cut, gallery.matcher, "here")
+            decode_template(cut, gallery.matcher, "here")
     first, second = (spans.own.shape for spans in template.spans)
     for i, (K, r, D) in enumerate((first, second)):
         for shape in [(K, r, D + 1), (K - 1, r, D), (K, 0, D), (K, r + 7, D), (2**31, 2**31, 2**31)]:
             shapes = [shape, second] if i == 0 else [first, shape]
             views = [np.array(each, "<u4").tobytes() + bytes(min(_size(each), 10**7)) for each in shapes]
             with pytest.raises(BadGallery, match=r"here must be .* got a damaged template of"):
-                decode(bytes(LEVEL_BYTES) + b"".join(views), gallery.matcher, "here")
+                decode_template(bytes(LEVEL_BYTES) + b"".join(views), gallery.matcher, "here")
 
 
 def _size(shape: tuple[int, ...]) -> int:

@@ -9,7 +9,7 @@ import pytest
 
 from lightproof.errors import BadImage, BadParameter
 from lightproof.estimators.subspace_model import People
-from lightproof.gallery.codec import encode, settings_json
+from lightproof.gallery.codec import encode_template, settings_json
 from lightproof.matching import scores
 from lightproof.matching.cohort import cohort_faces
 from lightproof.matching.light_penalty import light_penalty, lights_of
@@ -36,7 +36,7 @@ def test_a_template_depends_on_nothing_but_its_face(preset, frontal):
     backwards = matcher.templates(frontal.images[::-1])[::-1]
     for i, face in enumerate(frontal.images):
         (alone,) = matcher.templates([face])
-        assert encode(alone) == encode(together[i]) == encode(backwards[i])
+        assert encode_template(alone) == encode_template(together[i]) == encode_template(backwards[i])
 
 
 def test_one_photo_joined_is_itself(matcher, frontal):
@@ -89,7 +89,7 @@ def test_a_template_holds_as_many_directions_as_its_settings_say(preset, kept, f
 def test_photos_of_different_sizes_are_taken_together(matcher, faces):
     images = [faces.images[0], faces.images[1][:-4, :-4]]
     for image, template in zip(images, matcher.templates(images), strict=True):
-        assert encode(template) == encode(matcher.templates([image])[0])
+        assert encode_template(template) == encode_template(matcher.templates([image])[0])
 
 
 def test_strangers_find_a_person_of_several_photos_no_likelier(matcher, faces):

@@ -17,7 +17,7 @@ from lightproof.cli.options import WAIT
 from lightproof.errors import BadParameter, UserError
 
 if TYPE_CHECKING:
-    from lightproof.core.cluster import Cluster
+    from lightproof.core.dask_cluster import Cluster
     from lightproof.gallery import Gallery
 
 P = ParamSpec("P")
@@ -100,7 +100,7 @@ def connected(cluster: str | None) -> AbstractContextManager[Cluster | None]:
     """Connect to a cluster, if one was given, before anything is made or read."""
     if cluster is None:
         return nullcontext()
-    from lightproof.core.cluster import Cluster
+    from lightproof.core.dask_cluster import Cluster
 
     return Cluster(cluster)
 

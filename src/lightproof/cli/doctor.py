@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Final, Literal, NamedTuple
 
 from lightproof.cli.command import Output, command
 from lightproof.cli.console import printable, show_narrow, show_remarks, stdout
-from lightproof.cli.options import Rows
+from lightproof.cli.options import JsonFile
 from lightproof.core.report_parts import TextTable
 from lightproof.errors import UserError
 
@@ -69,7 +69,7 @@ class Finding:
 
 
 @command()
-def doctor(json_file: Rows = None) -> Output:
+def doctor(json_file: JsonFile = None) -> Output:
     """Say what is installed, whether it works, and what mends it; find a rendered face as a test."""
     findings = list(_findings())
     broken = any(finding.state == "broken" for finding in findings)

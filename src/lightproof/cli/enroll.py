@@ -26,7 +26,7 @@ from lightproof.cli.console import (
     stdout,
     stream_bar,
 )
-from lightproof.cli.options import DEFAULT, WAIT, Cropped, Jobs, OnCluster, Place, Preset, Retry, Rows, Wait, Yes
+from lightproof.cli.options import DEFAULT, WAIT, Cropped, Jobs, JsonFile, OnCluster, Place, Preset, Retry, Wait, Yes
 from lightproof.cli.photo_loop import check_finding
 from lightproof.errors import BadParameter
 
@@ -75,7 +75,7 @@ def enroll(
     jobs: Jobs = -1,
     cluster: OnCluster = None,
     wait: Wait = WAIT,
-    json_file: Rows = None,
+    json_file: JsonFile = None,
 ) -> Output:
     """Enroll somebody, or add photos of somebody who is there: all of them, or none if one is refused.
 
@@ -170,7 +170,7 @@ def sync(
     jobs: Jobs = -1,
     cluster: OnCluster = None,
     wait: Wait = WAIT,
-    json_file: Rows = None,
+    json_file: JsonFile = None,
 ) -> Output:
     """Make the gallery follow a folder: enroll what is new, remove what came from it and is no longer there.
 

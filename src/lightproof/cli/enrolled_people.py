@@ -9,7 +9,7 @@ import typer
 
 from lightproof.cli.command import WHOLE, Output, command, confirmed, opened
 from lightproof.cli.console import harmless, n_people, n_photos, printable, say, show_narrow
-from lightproof.cli.options import DEFAULT, WAIT, Place, Rows, Wait, Yes
+from lightproof.cli.options import DEFAULT, WAIT, JsonFile, Place, Wait, Yes
 from lightproof.core.report_parts import TextTable
 from lightproof.errors import BadGallery
 
@@ -29,7 +29,7 @@ MAX_NAMES: Final = 5
 def people(
     name: Annotated[str | None, typer.Argument(metavar="NAME", help="Somebody: their photos, and advice.")] = None,
     gallery: Place = DEFAULT,
-    json_file: Rows = None,
+    json_file: JsonFile = None,
 ) -> Output:
     """List who is enrolled; of one person the photos, the light of each, and which photo to add.
 
@@ -105,7 +105,7 @@ def rename(
     new: Annotated[str, typer.Argument(metavar="NEW", help="A name that nobody has.")],
     gallery: Place = DEFAULT,
     wait: Wait = WAIT,
-    json_file: Rows = None,
+    json_file: JsonFile = None,
 ) -> Output:
     """Give somebody another name.
 
@@ -123,7 +123,7 @@ def forget(
     yes: Yes = False,
     gallery: Place = DEFAULT,
     wait: Wait = WAIT,
-    json_file: Rows = None,
+    json_file: JsonFile = None,
 ) -> Output:
     """Forget people: nothing of them is left, and nobody else's template changes.
 

@@ -10,7 +10,7 @@ import typer
 
 from lightproof.cli.command import Output, command, opened
 from lightproof.cli.console import bar, check_folder, printable, remark_on_photos, say, show, stdout, write
-from lightproof.cli.options import Cropped, Preset, Rows
+from lightproof.cli.options import Cropped, JsonFile, Preset
 from lightproof.cli.photo_loop import check_finding
 from lightproof.errors import BadParameter
 
@@ -53,7 +53,7 @@ def evaluate(
         ),
     ] = None,
     out: Annotated[Path | None, typer.Option(metavar="DIR", help=f"Folder for the report; {OUT} if not given.")] = None,
-    json_file: Rows = None,
+    json_file: JsonFile = None,
 ) -> Output:
     """Find out how well your own photos are recognized, and told from strangers, in which light.
 

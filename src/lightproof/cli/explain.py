@@ -10,7 +10,7 @@ import typer
 
 from lightproof.cli.command import Output, command, opened
 from lightproof.cli.console import check_place, harmless, printable, say, show_narrow
-from lightproof.cli.options import DEFAULT, Cropped, Force, Place, Rows
+from lightproof.cli.options import DEFAULT, Cropped, Force, JsonFile, Place
 from lightproof.cli.photo_loop import check_finding, check_free
 from lightproof.core.atomic import whole_file
 from lightproof.core.report_parts import TextTable
@@ -34,7 +34,7 @@ def explain(
     gallery: Place = DEFAULT,
     cropped: Cropped = False,
     force: Force = False,
-    json_file: Rows = None,
+    json_file: JsonFile = None,
 ) -> Output:
     """Draw which patches of a face speak for somebody, and which against.
 

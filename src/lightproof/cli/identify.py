@@ -14,7 +14,7 @@ import typer
 
 from lightproof.cli.command import NOTHING_WRITTEN, Output, check_share, command, connected, opened
 from lightproof.cli.console import harmless, printable, say, show_narrow, show_remarks, stdout, stream_bar
-from lightproof.cli.options import DEFAULT, Cropped, Far, Force, OnCluster, Photos, Place, Rows
+from lightproof.cli.options import DEFAULT, Cropped, Far, Force, JsonFile, OnCluster, Photos, Place
 from lightproof.cli.photo_loop import PictureFolder, Row, check_finding, each_photo, output_of, refused, short_names
 from lightproof.core.report_parts import TextTable
 from lightproof.errors import BadParameter
@@ -49,7 +49,7 @@ def identify(
     ] = None,
     force: Force = False,
     cluster: OnCluster = None,
-    json_file: Rows = None,
+    json_file: JsonFile = None,
 ) -> Output:
     """Tell who is on each photo, or that it is a stranger.
 
@@ -179,7 +179,7 @@ def verify(
     gallery: Place = DEFAULT,
     cropped: Cropped = False,
     far: Far = None,
-    json_file: Rows = None,
+    json_file: JsonFile = None,
 ) -> Output:
     """Tell whether two photos show the same person, or whether a photo shows somebody who is enrolled.
 

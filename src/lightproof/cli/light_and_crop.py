@@ -11,7 +11,7 @@ import typer
 
 from lightproof.cli.command import NOTHING_WRITTEN, Output, command
 from lightproof.cli.console import printable, show_narrow, show_remarks, stdout
-from lightproof.cli.options import Cropped, Force, Photos, Rows, Several
+from lightproof.cli.options import Cropped, Force, JsonFile, Photos, Several
 from lightproof.cli.photo_loop import (
     PictureFolder,
     Row,
@@ -48,7 +48,7 @@ def light(
         Path | None, typer.Option(metavar="DIR", help="Draw each face with its light into this folder.")
     ] = None,
     force: Force = False,
-    json_file: Rows = None,
+    json_file: JsonFile = None,
 ) -> Output:
     """Say what the light does to the face in each photo, and what to do about it."""
     check_finding(cropped)
@@ -119,7 +119,7 @@ def crop(
         bool, typer.Option("--all", help="Cut every face, the largest first: PHOTO-1.png, PHOTO-2.png and so on.")
     ] = False,
     force: Force = False,
-    json_file: Rows = None,
+    json_file: JsonFile = None,
 ) -> Output:
     """Cut the face out of each photo: upright, 168 x 192 pixels, the eyes at fixed places, as PNG.
 

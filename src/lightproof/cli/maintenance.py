@@ -9,7 +9,7 @@ import typer
 
 from lightproof.cli.command import WHOLE, Output, command, opened, place_name
 from lightproof.cli.console import n_people, printable, stream_bar
-from lightproof.cli.options import DEFAULT, WAIT, Place, Preset, Rows, Wait
+from lightproof.cli.options import DEFAULT, WAIT, JsonFile, Place, Preset, Wait
 
 
 @command(left=WHOLE)
@@ -17,7 +17,7 @@ def calibrate(
     far: Annotated[float, typer.Option(metavar="SHARE", help="Strangers that may be taken for somebody.")] = 0.001,
     gallery: Place = DEFAULT,
     wait: Wait = WAIT,
-    json_file: Rows = None,
+    json_file: JsonFile = None,
 ) -> Output:
     """Find out how well strangers do in this gallery, and set how many of them may be taken for somebody.
 
@@ -51,7 +51,7 @@ def rebuild(
     preset: Annotated[Preset | None, typer.Option(help="How faces are compared; as before if not given.")] = None,
     gallery: Place = DEFAULT,
     wait: Wait = WAIT,
-    json_file: Rows = None,
+    json_file: JsonFile = None,
 ) -> Output:
     """Make every template anew from the kept faces, with another preset or by a newer version.
 
@@ -66,7 +66,7 @@ def rebuild(
 
 
 @command(left=WHOLE, writes=("gallery",))
-def compact(gallery: Place = DEFAULT, wait: Wait = WAIT, json_file: Rows = None) -> Output:
+def compact(gallery: Place = DEFAULT, wait: Wait = WAIT, json_file: JsonFile = None) -> Output:
     """Overwrite what may be left in a large file of people who were forgotten.
 
     A small gallery does so whenever somebody is forgotten. A large one is packed anew here, which takes minutes and as
@@ -84,7 +84,7 @@ def compact(gallery: Place = DEFAULT, wait: Wait = WAIT, json_file: Rows = None)
 def export(
     other: Annotated[str, typer.Argument(metavar="FILE_OR_URL", help="A place where no gallery is yet.")],
     gallery: Place = DEFAULT,
-    json_file: Rows = None,
+    json_file: JsonFile = None,
 ) -> Output:
     """Copy the whole gallery to a new place, such as a file to carry away.
 
@@ -101,7 +101,7 @@ def import_(
     other: Annotated[str, typer.Argument(metavar="FILE_OR_URL", help="The other gallery.")],
     gallery: Place = DEFAULT,
     wait: Wait = WAIT,
-    json_file: Rows = None,
+    json_file: JsonFile = None,
 ) -> Output:
     """Add everybody of another gallery, made with the same preset: all of them, or nobody.
 

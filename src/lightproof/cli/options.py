@@ -31,7 +31,7 @@ Several = Annotated[
     Literal["largest", "refuse"], typer.Option(help="Of several faces take the largest, or refuse the photo.")
 ]
 Force = Annotated[bool, typer.Option("--force", help="Write over files that are there already.")]
-Rows = Annotated[
+JsonFile = Annotated[
     Path | None, typer.Option("--json", metavar="FILE", help="Also write rows to this file; - is stdout, and no table.")
 ]
 Far = Annotated[

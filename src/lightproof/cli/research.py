@@ -12,7 +12,7 @@ import typer
 
 from lightproof.cli.command import NOTHING_WRITTEN, Output, check_jobs, command, connected
 from lightproof.cli.console import bar, check_folder, remark_on_photos, show, stdout, stream_bar, write, write_rows
-from lightproof.cli.options import Jobs, OnCluster, Rows
+from lightproof.cli.options import Jobs, JsonFile, OnCluster
 from lightproof.errors import BadParameter, UserError
 from lightproof.experiments import DATASETS, JITTERED_SETS, PAPER_SETS
 from lightproof.experiments.crops import CROPS
@@ -20,7 +20,7 @@ from lightproof.method.illumination import LIGHTS
 from lightproof.method.presets import PRESETS
 
 if TYPE_CHECKING:
-    from lightproof.core.cluster import Cluster
+    from lightproof.core.dask_cluster import Cluster
     from lightproof.datasets import FaceSet
     from lightproof.experiments.cache import Cache
     from lightproof.experiments.methods import Method
@@ -88,7 +88,7 @@ def demo(
     people: Annotated[int, typer.Option(min=2, help="How many people to render.")] = 24,
     seed: Annotated[int, typer.Option(min=0, help="Other seed, other people.")] = 0,
     out: Annotated[Path, typer.Option(help="Folder for the report.")] = Path("lightproof-demo"),
-    json_file: Rows = None,
+    json_file: JsonFile = None,
 ) -> Output:
     """Render people, enroll one photo each, and name them under ever harder light."""
     from lightproof.experiments.demo_report import demo_page, demo_table
@@ -213,7 +213,7 @@ def reproduce(
     out: Annotated[
         Path | None, typer.Option(help="Folder for reports and finished work; lightproof-reproduce/TABLE if not given.")
     ] = None,
-    json_file: Rows = None,
+    json_file: JsonFile = None,
 ) -> Output:
     """Run the paper's experiments again, the published figure beside ours.
 
@@ -305,7 +305,7 @@ def sweep(
     cropped: Crops = False,
     jobs: Jobs = -1,
     out: Annotated[Path, typer.Option(help="Folder for the report, and for finished work.")] = Path("lightproof-sweep"),
-    json_file: Rows = None,
+    json_file: JsonFile = None,
 ) -> Output:
     """Run the method over cell size x overlap x projections x light.
 

@@ -14,7 +14,7 @@ import typer
 
 from lightproof.cli.command import Output, check_share, command, opened
 from lightproof.cli.console import STDOUT, harmless, printable, stdout
-from lightproof.cli.options import DEFAULT, Cropped, Far, Place, Rows
+from lightproof.cli.options import DEFAULT, Cropped, Far, JsonFile, Place
 from lightproof.cli.photo_loop import check_finding
 from lightproof.errors import BadImage, BadParameter, DatasetMissing, MissingExtra
 from lightproof.types import Array
@@ -69,7 +69,7 @@ def watch(
     gallery: Place = DEFAULT,
     cropped: Cropped = False,
     far: Far = None,
-    json_file: Rows = None,
+    json_file: JsonFile = None,
 ) -> Output:
     """Watch a camera, and say who is there whenever that changes.
 

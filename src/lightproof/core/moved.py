@@ -18,7 +18,7 @@ MOVED: Final = {
     "baselines": "estimators.baselines",
     "baselines.networks": "estimators.baselines.deep_networks",
     "client": "service.client",
-    "cluster": "core.cluster",
+    "cluster": "core.dask_cluster",
     "deformations": "method.deformations",
     "diagnosis": "imaging.lighting",
     "explain": "matching.explanation",

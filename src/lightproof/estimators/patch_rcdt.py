@@ -8,7 +8,7 @@ from typing import Any, Self
 from sklearn.base import BaseEstimator, TransformerMixin
 
 from lightproof.core.images import Images
-from lightproof.estimators.contract import ImageEstimator, NotFitted
+from lightproof.estimators.sklearn_contract import ImageEstimator, NotFitted
 from lightproof.method.presets import MethodSettings
 from lightproof.method.rcdt import PatchRCDTExtractor, check_for, shape_for
 from lightproof.types import Floats

@@ -15,7 +15,7 @@ from lightproof.core.labels import check_label, check_labels, label_array
 from lightproof.errors import BadLabels, BadModelFile, UnknownPerson
 from lightproof.estimators import model_file
 from lightproof.estimators.alignment_search import AlignmentSearch
-from lightproof.estimators.contract import ImageEstimator, NotFitted
+from lightproof.estimators.sklearn_contract import ImageEstimator, NotFitted
 from lightproof.estimators.subspace_model import PROBES_PER_BLOCK, People, validated_components
 from lightproof.imaging.detection import File, pictures_of
 from lightproof.method.presets import (

@@ -14,7 +14,7 @@ from lightproof.datasets.file_readers import count
 from lightproof.evaluation.light_groups import LIGHTS, groups_of
 from lightproof.evaluation.rates_by_light import Figure
 from lightproof.gallery.calibrate import MAX_STRANGERS, probes_of_photos, scores_of_photos
-from lightproof.gallery.codec import decode
+from lightproof.gallery.codec import decode_template
 from lightproof.gallery.decision import Calibration, match_of, verdict
 from lightproof.gallery.enrollment import read_light, read_lights
 from lightproof.gallery.reader import GalleryReader
@@ -266,7 +266,7 @@ def leads_left_out(
 def _without(i: int, photos: Sequence[NewPhoto], matcher: Matcher, place: str) -> Template:
     """Make the template that the gallery would keep of a person if one of the photos had never been there."""
     others = [photo for j, photo in enumerate(photos) if j != i]
-    joined = matcher.joined([decode(photo.template, matcher, place) for photo in others])
+    joined = matcher.joined([decode_template(photo.template, matcher, place) for photo in others])
     return replace(joined, lights=read_lights(others, place))
 
 

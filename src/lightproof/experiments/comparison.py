@@ -10,7 +10,7 @@ import numpy as np
 from lightproof.core.report_parts import TextTable
 from lightproof.experiments.accuracies import AccuracyRow, ExperimentRows, hits_by_photo, lines_of, rows_of
 from lightproof.experiments.crops import CROPS
-from lightproof.experiments.published import FAR, GUESSES
+from lightproof.experiments.published_accuracies import FAR, GUESSES
 from lightproof.experiments.runner import Result
 from lightproof.metrics import Paired, compare_by_person, mcnemar
 from lightproof.types import Array

@@ -10,7 +10,7 @@ import numpy as np
 from lightproof.core.images import bring_to_size
 from lightproof.datasets.face_set import FaceSet
 from lightproof.datasets.protocols import Split
-from lightproof.experiments.figures import ReportFigure, grey, source_of
+from lightproof.experiments.report_figures import ReportFigure, grey, source_of
 from lightproof.method.gradients import GRADIENTS
 from lightproof.method.patches import PatchGrid
 from lightproof.method.presets import PRESETS

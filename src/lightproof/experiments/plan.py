@@ -26,7 +26,7 @@ from lightproof.datasets.protocols import (
 from lightproof.experiments import JITTERED_SETS
 from lightproof.experiments.measure import BY_HAND, FOUND, JITTERED
 from lightproof.experiments.methods import METHODS, PAPER_PRESETS, Method
-from lightproof.experiments.published import (
+from lightproof.experiments.published_accuracies import (
     CAS_PEAL_ENLARGED,
     METHOD_CHANGES,
     YALE_OVERLAPS,

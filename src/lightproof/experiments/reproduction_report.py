@@ -30,10 +30,10 @@ from lightproof.experiments.cache import (
 )
 from lightproof.experiments.comparison import all_tables
 from lightproof.experiments.end_to_end import Search, search_table
-from lightproof.experiments.figures import ReportFigure, decision_figure, light_figure
 from lightproof.experiments.methods import METHODS
 from lightproof.experiments.paper_figures import paper_figures
 from lightproof.experiments.plan import trials_of
+from lightproof.experiments.report_figures import ReportFigure, decision_figure, light_figure
 from lightproof.experiments.runner import Result
 from lightproof.plots import Measured, compared
 

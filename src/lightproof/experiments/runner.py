@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-from lightproof.core.cluster import GOES_ON, Cluster, executor_for
+from lightproof.core.dask_cluster import GOES_ON, Cluster, executor_for
 from lightproof.core.executors import Executor, Task
 from lightproof.core.progress import Progress, silent
 from lightproof.datasets.face_set import FaceSet

@@ -5,12 +5,12 @@
 """
 
 from lightproof.core.moved import renamed
+from lightproof.gallery.crowd_gallery import crowd_name, make_gallery
 from lightproof.gallery.decision import FAR, Answer, Calibration, Candidate, Match, Verification
 from lightproof.gallery.distributed import identify_files
 from lightproof.gallery.enrollment import ExtractedFace, Photo, extract_face
 from lightproof.gallery.folders.scan import FolderReport, Refused
 from lightproof.gallery.gallery import Gallery
-from lightproof.gallery.simulation import crowd_name, make_gallery
 
 __all__ = [
     "FAR",

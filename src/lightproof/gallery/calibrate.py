@@ -9,7 +9,7 @@ from typing import Final, Protocol
 import numpy as np
 
 from lightproof.errors import BadGallery
-from lightproof.gallery.codec import decode
+from lightproof.gallery.codec import decode_template
 from lightproof.gallery.decision import FAR, Calibration
 from lightproof.gallery.enrollment import read_light
 from lightproof.gallery.store import Change, NewPhoto, Store
@@ -83,7 +83,7 @@ def _kept_face(photo: NewPhoto) -> Array | None:
 
 
 def _probes_of_templates(matcher: Matcher, photos: Sequence[NewPhoto], gallery: str) -> ProbeSet:
-    templates = [decode(photo.template, matcher, gallery) for photo in photos]
+    templates = [decode_template(photo.template, matcher, gallery) for photo in photos]
     views = zip(*(template.spans for template in templates), strict=True)
     vectors = [np.stack([spans.directions[:, 0] for spans in view]).astype(matcher.settings.dtype) for view in views]
     lights = np.array([read_light(photo.light, gallery) or (np.nan, np.nan) for photo in photos])

@@ -94,7 +94,7 @@ def read_settings(store: Store, preset: str | None, keep: bool | None) -> tuple[
     return settings, kept
 
 
-def encode(template: Template) -> bytes:
+def encode_template(template: Template) -> bytes:
     """Write a template: its level, and for each view the directions in whole numbers, then their strengths."""
     return struct.pack("<f", template.level) + b"".join(map(_encode_spans, template.spans))
 
@@ -105,13 +105,13 @@ def _encode_spans(spans: PatchSpans) -> bytes:
     return shape + spans.own.astype("i1", copy=False).tobytes() + strengths.astype("<f2", copy=False).tobytes()
 
 
-def decode(encoded: bytes, matcher: Matcher, place: str) -> Template:
-    """Read what :func:`encode` wrote; see :func:`decode_all`."""
-    return decode_all([encoded], matcher, place)[0]
+def decode_template(encoded: bytes, matcher: Matcher, place: str) -> Template:
+    """Read what :func:`encode_template` wrote; see :func:`decode_templates`."""
+    return decode_templates([encoded], matcher, place)[0]
 
 
-def decode_all(encoded: Sequence[bytes], matcher: Matcher, place: str) -> list[Template]:
-    """Read what :func:`encode` wrote under the settings of a matcher; the place of the gallery is for the message."""
+def decode_templates(encoded: Sequence[bytes], matcher: Matcher, place: str) -> list[Template]:
+    """Read what :func:`encode_template` wrote under a matcher's settings; messages name the place of the gallery."""
     # Templates of the same length and shape are read together.
     groups: dict[tuple[int, bytes], list[int]] = {}
     for i, each in enumerate(encoded):

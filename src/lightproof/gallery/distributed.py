@@ -17,7 +17,7 @@ from typing import Any, Final, NamedTuple, TypeVar
 
 import numpy as np
 
-from lightproof.core.cluster import Cluster, executor_for
+from lightproof.core.dask_cluster import Cluster, executor_for
 from lightproof.core.executors import Task
 from lightproof.errors import BadCluster, BadGallery, BadParameter, UserError
 from lightproof.gallery import shortlist

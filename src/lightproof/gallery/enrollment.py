@@ -15,7 +15,7 @@ import numpy as np
 from lightproof.core.images import check_images, refuse_blank, to_bytes
 from lightproof.core.progress import Progress
 from lightproof.errors import BadGallery, BadImage, MissingExtra, UserError
-from lightproof.gallery.codec import UNFINISHED, decode, encode, parameters_of, write_preset
+from lightproof.gallery.codec import UNFINISHED, decode_template, encode_template, parameters_of, write_preset
 from lightproof.gallery.store import Change, NewPhoto, Refusal, View
 from lightproof.imaging.decode import contents_of, in_one_line, read_grey
 from lightproof.imaging.detection import FACE_SIZE, File, read_portrait
@@ -122,7 +122,7 @@ def new_photos(faces: Sequence[ExtractedFace], config: EnrollmentConfig) -> list
         NewPhoto(
             hash=face.hash,
             parameters=config.parameters,
-            template=encode(template),
+            template=encode_template(template),
             source=face.source,
             light=_write_light(template),
             face=picture,
@@ -245,8 +245,8 @@ def update_joined(change: Change, names: Iterable[str], config: EnrollmentConfig
 
 def join_templates(people: Sequence[Sequence[bytes]], config: EnrollmentConfig, place: str) -> list[bytes]:
     """Make one template for each of several people, of the templates of their photos in the order of the hashes."""
-    decoded = [[decode(template, config.matcher, place) for template in own] for own in people]
-    return [encode(span) for span in config.matcher.joined_people(decoded)]
+    decoded = [[decode_template(template, config.matcher, place) for template in own] for own in people]
+    return [encode_template(span) for span in config.matcher.joined_people(decoded)]
 
 
 def rebuild(change: Change, preset: str | None, progress: Progress) -> int:

@@ -7,7 +7,7 @@ from dataclasses import replace
 from os import PathLike
 from typing import Self
 
-from lightproof.core.cluster import Cluster
+from lightproof.core.dask_cluster import Cluster
 from lightproof.core.progress import Progress, silent
 from lightproof.errors import BadGallery, BadLabels, UnknownPhoto
 from lightproof.gallery import calibrate, codec, enrollment, transfer

@@ -11,7 +11,7 @@ from typing import Final
 import numpy as np
 
 from lightproof.errors import BadGallery
-from lightproof.gallery.codec import decode, decode_all
+from lightproof.gallery.codec import decode_template, decode_templates
 from lightproof.gallery.enrollment import EnrollmentConfig, read_lights
 from lightproof.gallery.store import NewPhoto, Person, Store, View
 from lightproof.matching.calibration import N_REFERENCE_PEOPLE
@@ -223,8 +223,10 @@ def read_templates(
     if any(photo.parameters != config.parameters for _, photos, _ in stored for photo in photos):
         raise BadGallery(place, "a template made with other parameters")
     encoded = [span if span is not None else photos[0].template for _, photos, span in stored]
-    templates = decode_all(encoded, config.matcher, place)
+    templates = decode_templates(encoded, config.matcher, place)
     for (person, photos, span), template in zip(stored, templates, strict=True):
         if span is None and len(photos) > 1:
-            template = config.matcher.joined([decode(photo.template, config.matcher, place) for photo in photos])
+            template = config.matcher.joined(
+                [decode_template(photo.template, config.matcher, place) for photo in photos]
+            )
         yield person.id, (person.name, replace(template, lights=read_lights(photos, place)))

@@ -9,7 +9,7 @@ from typing import Final
 
 from lightproof.core.progress import Progress
 from lightproof.errors import BadGallery
-from lightproof.gallery.codec import decode
+from lightproof.gallery.codec import decode_template
 from lightproof.gallery.enrollment import EnrollmentConfig, check_parameters, read_light, update_joined
 from lightproof.gallery.store import Change, NewPhoto, Store, View
 
@@ -76,7 +76,7 @@ def _check(photos: Sequence[NewPhoto], span: bytes | None, config: EnrollmentCon
     for photo in photos:
         if photo.parameters != config.parameters:
             raise BadGallery(place, "a template made with other parameters")
-        decode(photo.template, config.matcher, place)
+        decode_template(photo.template, config.matcher, place)
         read_light(photo.light, place)
     if span is not None:
-        decode(span, config.matcher, place)
+        decode_template(span, config.matcher, place)

@@ -22,7 +22,7 @@ from lightproof.estimators.baselines import (
     pixel_neighbor,
     tan_triggs_neighbor,
 )
-from lightproof.estimators.contract import NotFitted
+from lightproof.estimators.sklearn_contract import NotFitted
 from lightproof.method.illumination import tan_triggs
 
 COSTS = (0.01, 0.1, 1, 10, 100)

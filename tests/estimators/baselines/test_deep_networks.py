@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from lightproof.errors import BadImage, BadLabels, BadParameter, MissingExtra
 from lightproof.estimators.baselines import deep_networks
 from lightproof.estimators.baselines.deep_networks import BETA, SLOPE, NetworkClassifier, in_batches, relit_copies
-from lightproof.estimators.contract import NotFitted
+from lightproof.estimators.sklearn_contract import NotFitted
 from lightproof.method.illumination import relight
 
 SMALL = {"size": (32, 32), "threads": 1, "epochs": 1}

@@ -10,8 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lightproof.datasets.crowd.drawing import Shots, draw
-from lightproof.datasets.crowd.random_fields import BELL, Keys, bells_of, keys_of
-from lightproof.datasets.crowd.sheet import (
+from lightproof.datasets.crowd.face_model import (
     COMPONENTS,
     HEIGHT,
     LANDMARK_ROWS,
@@ -23,6 +22,7 @@ from lightproof.datasets.crowd.sheet import (
     Looks,
     read_sheet,
 )
+from lightproof.datasets.crowd.random_fields import BELL, Keys, bells_of, keys_of
 from lightproof.datasets.protocols import YALE_LIGHTS
 from lightproof.errors import BadParameter
 from lightproof.types import Floats, Ints, is_whole

@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lightproof.core.jit import compiled
+from lightproof.datasets.crowd.face_model import CELL_SIDE, HEIGHT, NODES, PIXELS, RELIEF, SPACING, WIDTH, Looks, Sheet
 from lightproof.datasets.crowd.random_fields import Keys, add_grain, put_doubled, scrambled
-from lightproof.datasets.crowd.sheet import CELL_SIDE, HEIGHT, NODES, PIXELS, RELIEF, SPACING, WIDTH, Looks, Sheet
 from lightproof.datasets.synthetic import ELECTRONS_PER_GRAY, GRAY_PER_RADIANCE, READ_NOISE_GRAY
 from lightproof.types import Floats
 

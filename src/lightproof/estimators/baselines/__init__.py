@@ -12,7 +12,7 @@ from lightproof.estimators.baselines.picture_features import (
     TanTriggs,
     WeberFace,
 )
-from lightproof.estimators.baselines.rivals import (
+from lightproof.estimators.baselines.pipelines import (
     gradientface_svm,
     hog_neighbor,
     hog_svm,

@@ -15,7 +15,7 @@ from sklearn.utils.validation import validate_data
 
 from lightproof.core.labels import check_labels, label_array, one_photo_each, sort_labels, training_part
 from lightproof.errors import BadLabels
-from lightproof.estimators.contract import NotFitted
+from lightproof.estimators.sklearn_contract import NotFitted
 from lightproof.method.presets import at_least, check_parameter, one_of
 from lightproof.types import Array, Floats
 

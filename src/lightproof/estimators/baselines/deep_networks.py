@@ -18,7 +18,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from lightproof.core.images import bring_to_size, check_images
 from lightproof.core.labels import check_labels, label_array, sort_labels
 from lightproof.errors import BadLabels, BadParameter, MissingExtra
-from lightproof.estimators.contract import NotFitted
+from lightproof.estimators.sklearn_contract import NotFitted
 from lightproof.method.illumination import relight
 from lightproof.method.presets import POSITIVE, Rule, at_least, check_parameter, one_of, size_from
 from lightproof.types import Array, Floats, Ints, is_positive, is_whole

@@ -21,7 +21,7 @@ from lightproof.estimators.baselines.reflectance_maps import (
     stretch,
     weber_face,
 )
-from lightproof.estimators.contract import ImageEstimator
+from lightproof.estimators.sklearn_contract import ImageEstimator
 from lightproof.method.illumination import LIGHTS, tan_triggs
 from lightproof.method.presets import POSITIVE, Rule, at_least, check_parameter, one_of, size_from
 from lightproof.types import Array, Floats, is_whole

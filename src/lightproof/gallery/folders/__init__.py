@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from functools import partial
 
-from lightproof.core.cluster import Cluster, executor_for
+from lightproof.core.dask_cluster import Cluster, executor_for
 from lightproof.core.executors import Executor, Task
 from lightproof.core.progress import Progress
 from lightproof.errors import BadImage

@@ -10,10 +10,10 @@ import numpy as np
 import pytest
 from distributed import WorkerPlugin
 
-from lightproof.core.cluster import Cluster
+from lightproof.core.dask_cluster import Cluster
 from lightproof.errors import BadCluster, BadImage, BadParameter, DatasetMissing
 from lightproof.gallery.folders import commit, diff
-from tests.core.cluster.conftest import DEATHS, started
+from tests.core.dask_cluster.conftest import DEATHS, started
 from tests.gallery.people import new, state
 
 pytestmark = pytest.mark.long

@@ -72,18 +72,18 @@ def on_workers(workers, address):
 
 
 def _remember() -> None:
-    from lightproof.core import cluster
+    from lightproof.core import dask_cluster
     from lightproof.gallery import enrollment
     from lightproof.gallery.folders import scan
 
-    modules = (cluster, scan, enrollment)
-    cluster.before = [(module, dict(vars(module))) for module in modules]
+    modules = (dask_cluster, scan, enrollment)
+    dask_cluster.before = [(module, dict(vars(module))) for module in modules]
 
 
 def _restore() -> None:
-    from lightproof.core import cluster
+    from lightproof.core import dask_cluster
 
-    for module, names in getattr(cluster, "before", []):
+    for module, names in getattr(dask_cluster, "before", []):
         vars(module).update(names)
 
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from lightproof.core.cluster import executor_for
+from lightproof.core.dask_cluster import executor_for
 from lightproof.core.executors import Task
 from lightproof.core.progress import Progress, silent
 from lightproof.errors import BadParameter

@@ -13,13 +13,7 @@ from lightproof import FaceRecognizer, PatchRCDT
 from lightproof.core.images import bring_to_size
 from lightproof.datasets import YALE_LIGHTS, make_relit_faces
 from lightproof.datasets.protocols import Split, yale_subset, yale_test_2
-from lightproof.experiments import figures
-from lightproof.experiments.figures import (
-    accuracies_of_lights,
-    decision_figure,
-    light_figure,
-    patch_accuracies,
-)
+from lightproof.experiments import report_figures
 from lightproof.experiments.paper_figures import (
     ALPHAS,
     CLOUD_CELL,
@@ -32,6 +26,12 @@ from lightproof.experiments.paper_figures import (
     photos_of_one,
     relit,
     telling_patch,
+)
+from lightproof.experiments.report_figures import (
+    accuracies_of_lights,
+    decision_figure,
+    light_figure,
+    patch_accuracies,
 )
 from lightproof.method.patches import PatchGrid
 from lightproof.method.transform import discrete_rcdt, projection_angles
@@ -218,7 +218,7 @@ def test_patch_accuracies_count_what_each_patch_says_alone():
 def test_patch_accuracies_do_not_depend_on_the_blocks(monkeypatch):
     images, labels = np.arange(7).reshape(7, 1, 1), np.array(["ann", "bob"])[[0, 1, 1, 0, 1, 0, 0]]
     whole = patch_accuracies(TwoByThree(), images, labels)
-    monkeypatch.setattr(figures, "PHOTOS_PER_BLOCK", 3)
+    monkeypatch.setattr(report_figures, "PHOTOS_PER_BLOCK", 3)
     stub = TwoByThree()
     np.testing.assert_allclose(patch_accuracies(stub, images, labels), whole)
     assert stub.asked == [3, 3, 1]

@@ -8,12 +8,12 @@ import pytest
 from sklearn.base import clone
 
 from lightproof.estimators import baselines
-from lightproof.estimators.baselines import rivals
+from lightproof.estimators.baselines import pipelines
 
 RIVALS = [
     function
-    for name, function in vars(rivals).items()
-    if inspect.isfunction(function) and function.__module__ == rivals.__name__ and not name.startswith("_")
+    for name, function in vars(pipelines).items()
+    if inspect.isfunction(function) and function.__module__ == pipelines.__name__ and not name.startswith("_")
 ]
 
 
@@ -46,12 +46,12 @@ def test_rivals_name_the_photos_they_know_and_can_be_cloned(frontal, rival):
     assert pipeline.fit(list(frontal.images), frontal.labels).score(frontal.images, frontal.labels) == 1.0
 
 
-@pytest.mark.parametrize("rival", [r for r in RIVALS if r is not rivals.pixel_neighbor])
+@pytest.mark.parametrize("rival", [r for r in RIVALS if r is not pipelines.pixel_neighbor])
 def test_rivals_name_more_people_under_hard_light_than_pixels_do(frontal, lit, rival):
     side = lit.take(np.abs(lit.azimuths) == 50)
     score, by_pixels = (
         make((64, 64)).fit(frontal.images, frontal.labels).score(side.images, side.labels)
-        for make in (rival, rivals.pixel_neighbor)
+        for make in (rival, pipelines.pixel_neighbor)
     )
     assert score > by_pixels
 
@@ -59,7 +59,12 @@ def test_rivals_name_more_people_under_hard_light_than_pixels_do(frontal, lit, r
 @pytest.mark.data
 @pytest.mark.parametrize(
     ("rival", "least"),
-    [(rivals.weberface_svm, 0.95), (rivals.mslde_svm, 0.9), (rivals.logdct_svm, 0.85), (rivals.gradientface_svm, 0.75)],
+    [
+        (pipelines.weberface_svm, 0.95),
+        (pipelines.mslde_svm, 0.9),
+        (pipelines.logdct_svm, 0.85),
+        (pipelines.gradientface_svm, 0.75),
+    ],
 )
 def test_rivals_name_real_faces_from_the_side(yale, rival, least):
     """Photos lit from at most 10 degrees aside and 20 above or below enroll; asked are those lit from 70 aside."""

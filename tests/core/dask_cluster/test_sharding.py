@@ -10,13 +10,13 @@ import numpy as np
 import pytest
 from distributed import WorkerPlugin
 
-from lightproof.core.cluster import Cluster
+from lightproof.core.dask_cluster import Cluster
 from lightproof.datasets import Crowd
 from lightproof.errors import BadGallery, BadParameter
 from lightproof.gallery import Gallery, distributed, identify_files, make_gallery, shortlist
 from lightproof.matching import hamming_index
 from tests.cli.conftest import call, command, types  # noqa: F401
-from tests.core.cluster.conftest import DEATHS, put
+from tests.core.dask_cluster.conftest import DEATHS, put
 
 pytestmark = pytest.mark.long
 

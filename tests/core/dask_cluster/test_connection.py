@@ -9,11 +9,11 @@ from functools import partial
 
 import pytest
 
-from lightproof.core import cluster
-from lightproof.core.cluster import Cluster, executor_for, facts
+from lightproof.core import dask_cluster
+from lightproof.core.dask_cluster import Cluster, executor_for, facts
 from lightproof.core.executors import ProcessExecutor, Task
 from lightproof.errors import BadCluster, BadParameter, MissingExtra
-from tests.core.cluster.conftest import started
+from tests.core.dask_cluster.conftest import started
 
 pytestmark = pytest.mark.long
 
@@ -36,7 +36,7 @@ def test_an_address_must_be_one(wrong):
 
 
 def test_nobody_at_the_address_is_one_sentence(monkeypatch):
-    monkeypatch.setattr(cluster, "CONNECT_SECONDS", 0.5)
+    monkeypatch.setattr(dask_cluster, "CONNECT_SECONDS", 0.5)
     with socket.create_server(("127.0.0.1", 0)) as silent:
         address = f"tcp://127.0.0.1:{silent.getsockname()[1]}"
         with pytest.raises(BadCluster, match=f"{address} must be the address of a Dask scheduler; got .*[^.]\\.$"):
@@ -112,19 +112,19 @@ def _added(piece):
 
 
 def pretend(change):
-    from lightproof.core import cluster
+    from lightproof.core import dask_cluster
 
-    theirs = cluster.facts() | change
-    cluster.facts = lambda: theirs
+    theirs = dask_cluster.facts() | change
+    dask_cluster.facts = lambda: theirs
 
 
 def pretend_broken():
-    from lightproof.core import cluster
+    from lightproof.core import dask_cluster
 
     def facts():
         raise ImportError("no module of that name")
 
-    cluster.facts = facts
+    dask_cluster.facts = facts
 
 
 def test_a_worker_of_another_version_is_refused_by_both_names(on_workers, address):
@@ -149,7 +149,7 @@ def test_a_worker_of_another_version_that_comes_later_is_refused_too(on_workers,
 
 def test_the_code_decides_what_is_the_same_version(tmp_path, monkeypatch):
     (tmp_path / "worker.py").write_text("one = 1\n")
-    monkeypatch.setattr(cluster, "__file__", str(tmp_path / "core" / "cluster.py"))
+    monkeypatch.setattr(dask_cluster, "__file__", str(tmp_path / "core" / "dask_cluster.py"))
     first = facts.__wrapped__()
     assert first == facts.__wrapped__()
     (tmp_path / "worker.py").write_text("one = 2\n")
