@@ -15,6 +15,8 @@ from lightproof.gallery import Gallery
 from lightproof.gallery.store import sqlite
 from tests.cli.conftest import complaints, people_in, state
 
+pytestmark = pytest.mark.slow
+
 CANDIDATE_KEYS = ["score", "one_in", "lead", "distance", "name"]
 ANSWER_KEYS = ["name", "score", "one_in", "threshold", "far", "candidates", "calibrated", "sentence"]
 
@@ -27,7 +29,6 @@ def told(gallery: Path, photo: Path, **how: object):
 # ----------------------------------------------------------------------------------------------------------- identify
 
 
-@pytest.mark.slow
 def test_people_are_named_and_a_stranger_is_an_answer(gallery, shots, call, here):
     photos = [shots / "Ada" / "front.png", shots / "Eve" / "front.png"]
     before = state(here)
@@ -101,7 +102,6 @@ def test_in_an_empty_gallery_everybody_is_unknown(here, shots, call):
     assert (code, out) == (0, "Nobody is enrolled in people.gallery.\n")
 
 
-@pytest.mark.slow
 def test_reasons_are_drawn_and_not_written_over(gallery, shots, call, here):
     photos = [shots / "Ada" / "front.png", shots / "Eve" / "front.png"]
     code, out, _ = call("identify", *photos, "--cropped", "--explain", "why", "--json", "rows.json")
@@ -118,7 +118,6 @@ def test_reasons_are_drawn_and_not_written_over(gallery, shots, call, here):
     assert call("identify", photos[0], "--cropped", "--explain", "why", "--force")[0] == 0
 
 
-@pytest.mark.slow
 def test_a_terminal_of_80_letters_is_not_exceeded(gallery, shots, call, monkeypatch, here):
     long = "a-photo-with-quite-a-long-name-from-2026-05-04.png"
     shutil.copy(shots / "Eve" / "front.png", long)
@@ -190,7 +189,6 @@ def test_a_photo_is_compared_with_somebody_enrolled(gallery, shots, call):
     assert (code, json.loads(out)[0]["same"], json.loads(out)[0]["person"]) == (0, False, "Ben")
 
 
-@pytest.mark.slow
 def test_two_photos_need_no_gallery_and_make_none(here, shots, call):
     photo = shots / "Ada" / "front.png"
     code, out, _ = call("verify", photo, photo, "--cropped")
@@ -341,7 +339,6 @@ def test_a_copy_is_never_written_over_anything(gallery, call, here):
     assert state(here) == before
 
 
-@pytest.mark.slow
 def test_a_gallery_on_a_server_is_used_by_its_url(postgres_place, shots, call, here, monkeypatch):
     monkeypatch.setenv("LIGHTPROOF_GALLERY", postgres_place)
     photos = [shots / "Ada" / "front.png", shots / "Ada" / "left.png"]
@@ -359,7 +356,6 @@ def test_a_gallery_on_a_server_is_used_by_its_url(postgres_place, shots, call, h
 # ------------------------------------------------------------------------------------------------------------ explain
 
 
-@pytest.mark.slow
 def test_the_reasons_for_a_name_are_drawn_and_add_up(gallery, shots, call, here):
     photo = shots / "Ada" / "right.png"
     files = ["--out", "why.png", "--arrays", "why.npz"]

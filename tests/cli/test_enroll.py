@@ -10,6 +10,8 @@ import pytest
 from lightproof.gallery import Gallery
 from tests.cli.conftest import ENROLLED, complaints, people_in, state
 
+pytestmark = pytest.mark.slow
+
 EVERYBODY = dict.fromkeys(ENROLLED, 2)
 
 

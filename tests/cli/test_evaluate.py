@@ -14,6 +14,8 @@ from lightproof import cli
 from lightproof.datasets import make_relit_faces
 from lightproof.gallery import Gallery
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
@@ -43,7 +45,6 @@ def call(monkeypatch, capsys, tmp_path):
     return run
 
 
-@pytest.mark.slow
 def test_a_folder_gets_tables_a_report_and_rows(call, folder, tmp_path):
     code, out, err = call(folder, "--cropped", "--preset", "fast", "--draws", 2, "--json", "rows.json")
     assert code == 0, err
@@ -57,7 +58,6 @@ def test_a_folder_gets_tables_a_report_and_rows(call, folder, tmp_path):
     assert json.loads((tmp_path / "rows.json").read_text())[0]["measure"] == "rank-1"
 
 
-@pytest.mark.slow
 def test_rows_on_stdout_stand_alone(call, folder, tmp_path):
     common = (folder, "--cropped", "--preset", "fast", "--draws", 1, "--photos", 2, "--out", "there")
     code, out, _ = call(*common, "--json", "-")
@@ -69,7 +69,6 @@ def test_rows_on_stdout_stand_alone(call, folder, tmp_path):
     assert (tmp_path / "there" / "report.html").exists()
 
 
-@pytest.mark.slow
 def test_a_gallery_is_asked_instead(call, folder, tmp_path):
     with Gallery.open(tmp_path / "some.gallery", preset="fast") as gallery:
         for person in ("person-00", "person-01"):
@@ -95,7 +94,6 @@ def asked(folder, tmp_path):
     return tmp_path / "some.gallery"
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("person", ["person-01", "person-02"])
 @pytest.mark.parametrize("photos", [1, 2])
 def test_a_gallery_is_asked_about_one_person_known_or_not(call, folder, asked, tmp_path, person, photos):
@@ -128,7 +126,6 @@ def whole(folder, tmp_path_factory):
     return place
 
 
-@pytest.mark.slow
 def test_a_gallery_alone_is_asked_about_its_own_photos(call, whole, tmp_path):
     code, out, err = call("--gallery", whole, "--json", "rows.json")
     assert (code, err) == (0, "")
@@ -210,7 +207,6 @@ def test_how_to_enroll_is_a_wrong_call_with_a_gallery(call, folder, asked, words
     assert f"`{words[0][2:]}` of evaluate must be given without --gallery; got " in err
 
 
-@pytest.mark.slow
 def test_the_variable_of_the_other_commands_does_not_change_what_is_evaluated(call, folder, asked, monkeypatch):
     monkeypatch.setenv("LIGHTPROOF_GALLERY", str(asked))
     code, out, _ = call(folder, "--cropped", "--preset", "fast", "--draws", 1)
@@ -218,7 +214,6 @@ def test_the_variable_of_the_other_commands_does_not_change_what_is_evaluated(ca
     assert "enrolled: 1 photo a person, preset fast." in out
 
 
-@pytest.mark.slow
 def test_names_that_are_no_text_or_move_the_cursor_are_made_harmless(call, folder, tmp_path):
     shutil.copytree(folder, tmp_path / "album")
     for name in ("\udcff\udcfe", "\x1b[31mred\n"):

@@ -14,6 +14,8 @@ from tests.gallery.folders.test_folders import put
 from tests.gallery.people import NAMES, enroll, new, png
 from tests.gallery.store.test_making import is_there
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture(autouse=True)
 def here(tmp_path, monkeypatch):
@@ -44,7 +46,6 @@ def names(place):
         return [person.name for person in gallery.people()]
 
 
-@pytest.mark.slow
 def test_who_is_forgotten_while_somebody_reads_is_not_said_to_be_overwritten(office, call, monkeypatch):
     monkeypatch.setattr(sqlite, "SWEEP_WAIT_MS", 10)
     with Store.open(office) as other, other.reading() as view:

@@ -89,6 +89,7 @@ for module in {modules}:
     assert (result.returncode, result.stdout, result.stderr) == (0, "", "")
 
 
+@pytest.mark.slow
 def test_the_doctor_names_every_extra_with_its_purpose(plain_python, tmp_path):
     result = run(plain_python, "-m", "lightproof", "doctor", cwd=tmp_path)
     assert (result.returncode, result.stderr) == (0, "")

@@ -30,6 +30,7 @@ def test_every_page_has_an_example_and_the_exit_codes(call, name):
     assert "--json" in said
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("entry", cli.app.registered_commands, ids=lambda entry: entry.callback.__name__)
 def test_help_is_printed_as_it_was_written(call, monkeypatch, entry):
     """Nothing in brackets is taken for markup."""

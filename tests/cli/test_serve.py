@@ -49,6 +49,7 @@ def test_a_token_file_must_hold_one(call, here):
         assert complaints(err)[0].endswith(f"; got {got}.")
 
 
+@pytest.mark.slow
 def test_an_address_that_is_taken_is_told(call, gallery):
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))

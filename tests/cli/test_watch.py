@@ -15,6 +15,8 @@ from lightproof.cli.watch import NOBODY, Frame, Votes, frames
 from lightproof.imaging.decode import read_grey
 from tests.cli.conftest import complaints, state
 
+pytestmark = pytest.mark.slow
+
 ADA, BEN, STRANGER = ("person", "Ada"), ("person", "Ben"), ("stranger", None)
 RATE = 10
 watching = sys.modules["lightproof.cli.watch"]
@@ -62,7 +64,6 @@ def test_a_slow_camera_still_needs_three_frames():
     assert told_by(Votes(), (0.0, ADA), (5.0, BEN), (10.0, BEN), (15.0, NOBODY)) == [None, None, BEN, BEN]
 
 
-@pytest.mark.slow
 def test_who_is_there_is_said_once_whenever_it_changes(gallery, pictures, shows, call, here):
     film = ["Ada"] * 15 + ["Eve"] * 15 + ["nobody"] * 15 + ["Ben"] * 15
     shows([pictures[name] for name in film])
@@ -173,7 +174,6 @@ def test_a_film_is_watched_to_its_end(film, gallery, call):
     assert [line.split()[2] for line in out.splitlines()] == ["Ada", "unknown"]
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("share", [0.01, 0.05, 0.2, 0.4, 0.6, 0.8, 0.95])
 @pytest.mark.parametrize("rest", [b"", bytes(50_000), b"\xff" * 50_000], ids=["cut", "zeros", "ones"])
 def test_a_broken_film_is_watched_as_far_as_it_goes_or_refused(film, gallery, call, here, raw_stderr, share, rest):

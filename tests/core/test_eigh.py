@@ -46,6 +46,7 @@ def test_eigenvectors_make_the_matrix_diagonal(L, seed):
     assert np.median(beside) < 1e-6
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("r", [1, 3, 5])
 def test_the_largest_eigenvalues_come_first_and_are_lapacks(rng, r):
     matrices = of_trace_one(rng, 5, 200)

@@ -119,6 +119,7 @@ def interrupted(self, process):
 """
 
 
+@pytest.mark.slow
 @needs_signals
 @pytest.mark.parametrize("threads", [0, 1])
 def test_an_interrupt_while_they_are_started_is_not_lost_nor_breaks_it_off(threads):
@@ -160,6 +161,7 @@ except KeyboardInterrupt:
     assert (*asking.communicate(timeout=60), asking.returncode) == ("", "", 130)
 
 
+@pytest.mark.slow
 @needs_signals
 def test_who_stops_early_is_not_warned():
     asking = start("""

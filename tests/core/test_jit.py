@@ -70,6 +70,7 @@ def test_where_machine_code_cannot_be_kept_it_is_made_each_time(monkeypatch):
     assert asked == [True, False]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("problem", [OSError(28, "No space left on device"), EOFError("Ran out of input"), KeyError(7)])
 @pytest.mark.parametrize("moment", ["save_overload", "load_overload"])
 def test_a_full_disk_or_a_spoiled_file_costs_only_time(monkeypatch, problem, moment):
@@ -83,6 +84,7 @@ def test_a_full_disk_or_a_spoiled_file_costs_only_time(monkeypatch, problem, mom
         assert_array_equal(values, np.arange(4) / share)
 
 
+@pytest.mark.slow
 def test_what_cannot_be_compiled_is_told():
     with pytest.raises(numba.TypingError, match="Failed in nopython mode"):
         halved("abc")

@@ -50,6 +50,7 @@ def test_a_name_that_never_was_is_no_attribute():
         gallery.Grocery  # noqa: B018
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("old", "new"),
     [("near", "shortlist"), ("near_all", "shortlist_for_all"), ("sample", "reference_people"), ("way", "config")],

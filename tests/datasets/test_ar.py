@@ -175,6 +175,7 @@ def idiap(tmp_path, photo):
     return tmp_path
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("content", "reason"),
     [

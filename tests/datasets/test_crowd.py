@@ -18,6 +18,8 @@ from lightproof.imaging.lighting import light_directions
 from lightproof.matching.matcher import Matcher, preset_settings
 from tests.examples import examples
 
+pytestmark = pytest.mark.slow
+
 PEOPLE = np.arange(200)
 SOME = [0, 7, 31, 32, 33, 99, 2**31 - 1]
 
@@ -33,7 +35,6 @@ def drawn(crowd):
     return {who: crowd.faces([who])[0] for who in SOME}
 
 
-@pytest.mark.slow
 @examples(20)
 @given(people=st.lists(st.sampled_from(SOME), max_size=70))
 def test_a_person_is_the_same_among_any_others_in_any_order(crowd, drawn, people):

@@ -225,6 +225,7 @@ def test_in_photographs_the_faces_are_found_and_cut_out(photo_album, photos):
         assert_array_equal(image, read_portrait(photos[name]).image)
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("photos_extra")
 def test_a_photo_without_a_face_is_left_out_and_said(photo_album):
     faces = load_folder(photo_album)

@@ -40,6 +40,7 @@ class TestRepeatability:
         again = make_relit_faces(3, size=SMALL)
         np.testing.assert_array_equal(again.images, crowd.images)
 
+    @pytest.mark.slow
     def test_other_seed_gives_other_people(self, crowd: FaceSet) -> None:
         other = faces(FRONT, n_subjects=2, seed=1)
         for stranger in other.images.astype(float):

@@ -189,6 +189,7 @@ def test_the_surroundings_hold_the_features_of_every_patch_as_unit_vectors(searc
 # The search as a whole.
 
 
+@pytest.mark.slow
 def test_sines_of_the_search_are_the_relative_distances(searching, side):
     stack, extractor = searching._people.stack, searching._extractor
     vectors = extractor.patch_vectors(side.images[:3])

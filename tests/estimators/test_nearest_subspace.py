@@ -11,6 +11,7 @@ from lightproof import NearestSubspace, PatchRCDT
 from lightproof.errors import BadParameter
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore")  # the checks warn of what they try on purpose
 @parametrize_with_checks([NearestSubspace(), NearestSubspace(components=1)])
 def test_scikit_learns_contract_holds(estimator, check):
@@ -46,6 +47,7 @@ def test_one_sample_a_class_is_fine_and_silent(rng):
     assert NearestSubspace().fit(X, np.arange(12)).score(2 * X[::3], np.arange(12)[::3]) == 1.0
 
 
+@pytest.mark.slow
 def test_it_takes_patch_features_and_a_grid_search(frontal):
     pipeline = make_pipeline(PatchRCDT(size=(32, 32)), NearestSubspace())
     search = GridSearchCV(pipeline, {"nearestsubspace__components": [1, 0.9]}, cv=2)

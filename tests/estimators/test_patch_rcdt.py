@@ -140,6 +140,7 @@ def test_parameters_set_after_fit_wait_for_the_next_fit(faces):
     assert extractor.fit(faces.images).transform(faces.images[:2]).shape != before.shape
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 @pytest.mark.parametrize(("cell", "overlap"), [(6, 3), (4, 1), (8, 0), (9, 6)])
 def test_cosines_are_those_of_the_sorted_points_however_they_are_sorted(faces, cell, overlap, dtype):

@@ -239,6 +239,7 @@ def test_images_of_different_sizes_come_as_a_list(frontal, lit):
     assert recognizer.predict([lit.images[0], lit.images[1][:, :50]]).shape == (2,)
 
 
+@pytest.mark.slow
 def test_integer_and_float_pixels_are_the_same_picture(frontal, lit):
     recognizer = FaceRecognizer(dtype="float64").fit(frontal.images, frontal.labels)
     wide = lit.images.astype(np.uint16) * 257
@@ -517,6 +518,7 @@ def test_a_photograph_is_the_face_that_is_found_in_it(photos):
         assert_array_equal(getattr(by_files, ask)(probes), getattr(by_faces, ask)(found))
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("photos_extra")
 def test_a_photograph_without_a_face_is_refused_by_name_and_nothing_changes(photos, frontal, lit):
     wall, expected = (

@@ -35,6 +35,7 @@ def page(evaluated):
     return evaluation_page(evaluated, "Evaluation of <b>us</b>")
 
 
+@pytest.mark.slow
 def test_tables_hold_every_light_with_its_figures(evaluated):
     closed, *among = evaluation_tables(evaluated)
     assert [line[0] for line in closed.lines] == [
@@ -78,6 +79,7 @@ def test_more_strangers_than_meant_are_warned_of(evaluated, low, warned):
     assert len(said) == 1 + warned
 
 
+@pytest.mark.slow
 def test_the_page_needs_nothing_else(page):
     seen = Page(page)
     assert not {tag for tag, _ in seen.tags} & {"script", "link", "iframe"}

@@ -158,6 +158,7 @@ def test_rows_are_plain_and_complete(evaluated):
     assert {row["measure"] for row in figures} == set(MEASURES)
 
 
+@pytest.mark.slow
 def test_the_same_seed_gives_the_same_figures_and_more_photos_help(people, evaluated):
     again = evaluate(people, preset="fast", draws=3, fars=(0.1, 0.01))
     assert again.rows() == evaluated.rows()

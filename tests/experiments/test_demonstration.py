@@ -11,13 +11,14 @@ import pytest
 from lightproof.experiments.demo_report import demo_page, demo_table
 from lightproof.experiments.demonstration import METHODS, OURS, run_demo, why_not_second
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture(scope="module")
 def demo(people):
     return run_demo(people)
 
 
-@pytest.mark.slow
 def test_the_demo_counts_every_probe_of_every_method(demo, people):
     assert len(demo.rows()) == len(METHODS) * 4
     for row in demo.rows():

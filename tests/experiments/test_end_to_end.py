@@ -26,6 +26,8 @@ from lightproof.imaging.detection import Face, align_by_eyes
 from lightproof.imaging.detection.face_networks import DETECTOR
 from tests.scenes import pupils_of
 
+pytestmark = pytest.mark.slow
+
 LIGHTS = [(0, 0), (-5, 10), (20, 10), (50, 0), (85, 20), (110, 40)]
 """Two of the training set, and one of each subset."""
 
@@ -59,7 +61,6 @@ def pretended(crops):
 # ------------------------------------------------------------------------------------------------------------- finding
 
 
-@pytest.mark.slow
 def test_every_face_is_found_and_noise_is_not(search):
     assert np.flatnonzero(~search.faces.found).tolist() == [NOISE]
     assert [look == "" for look in search.looks] == (~search.faces.found).tolist()

@@ -11,6 +11,8 @@ from lightproof.datasets import make_relit_faces
 from lightproof.errors import BadLabels
 from lightproof.experiments.open_set import FARS, N_SPLITS, SUBSETS, open_set_tables, run_open_set
 
+pytestmark = pytest.mark.slow
+
 LIGHTS = [(0, 0), (-5, 10), (20, 10), (50, 0), (85, 20), (110, 40)]
 """Two of the training set, and one of each subset."""
 
@@ -32,7 +34,6 @@ def only(rows, **facts):
     return row
 
 
-@pytest.mark.slow
 def test_there_is_a_row_for_each_threshold_rate_and_subset(rows):
     found = [(row.test, row.far, row.subset) for row in rows if row.test != "verify"]
     subsets = (*SUBSETS, "all")

@@ -6,6 +6,8 @@ from lightproof.experiments.cache import Cache
 from lightproof.experiments.parameter_grid import Grid, plan_sweep, sweep_page, sweep_tables, sweep_values
 from lightproof.experiments.runner import run_all
 
+pytestmark = pytest.mark.slow
+
 GRID = Grid(cells=[8, 2], overlaps=[0, 4], angles=[2, 3], lights=["none", "log"])
 
 
@@ -22,7 +24,6 @@ def test_every_combination_is_run_but_overlaps_as_large_as_the_cell(people):
     assert {e.test for e in plan} == {"Test 2"}
 
 
-@pytest.mark.slow
 def test_each_light_has_a_table_with_the_accuracy_of_all_subsets(results):
     tables = list(sweep_tables(results, GRID))
     assert [table.title.split(":")[0] for table in tables] == ["light none", "light log"]

@@ -36,6 +36,8 @@ from lightproof.experiments.report_figures import (
 from lightproof.method.patches import PatchGrid
 from lightproof.method.transform import discrete_rcdt, projection_angles
 
+pytestmark = pytest.mark.slow
+
 GRID = PatchGrid(*SIZE, CLOUD_CELL)
 
 
@@ -72,7 +74,6 @@ def pictures(dark, split):
     return list(paper_figures(dark, split))
 
 
-@pytest.mark.slow
 def test_every_figure_is_drawn_once_even_where_no_light_is_known(pictures):
     assert [p.name for p in pictures] == [
         "histograms", "clouds", "slicing", "light-scales", "light-shifts", "examples",
@@ -91,13 +92,11 @@ def test_figures_fit_a_page_and_a_mail(pictures):
         assert len(picture.png) < 200_000, picture.name
 
 
-@pytest.mark.slow
 def test_captions_say_where_the_photos_come_from(people, split, pictures):
     assert all("my photos" in picture.caption for picture in pictures)
     assert "rendered, no real people" in next(paper_figures(people, split)).caption
 
 
-@pytest.mark.slow
 def test_known_lights_are_written_above_their_photos(people, split, pictures):
     assert next(paper_figures(people, split)).png != pictures[0].png
 

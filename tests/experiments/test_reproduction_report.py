@@ -19,6 +19,8 @@ from lightproof.experiments.plan import make_plan
 from lightproof.experiments.reproduction_report import Chapter, figures_of, markdown, reports
 from lightproof.experiments.runner import run_all
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture(scope="module")
 def kept(tmp_path_factory):
@@ -37,7 +39,6 @@ def written(chapter, kept):
     return dict(reports([chapter], kept, "lightproof reproduce rendered"))
 
 
-@pytest.mark.slow
 def test_every_form_holds_every_figure(chapter, written):
     rows = json.loads(written["rows.json"])
     # Two methods, five figures each: in two tests and two frames, and jittered.
@@ -50,7 +51,6 @@ def test_every_form_holds_every_figure(chapter, written):
             assert f"{row.accuracy:.1f}" in written["report.html"]
 
 
-@pytest.mark.slow
 def test_the_difference_to_the_published_figure_is_in_the_csv(chapter, kept):
     result = chapter.results[0]
     published = replace(result.experiment, published={1: 50.0})
@@ -132,7 +132,6 @@ def folder_chapter(people, kept):
     return Chapter("folder", faces, run_all(plan, faces, kept))
 
 
-@pytest.mark.slow
 def test_a_set_without_light_directions_has_no_map_of_lights(folder_chapter):
     ((result,)) = folder_chapter.results
     assert len(result.splits) == 11
@@ -141,7 +140,6 @@ def test_a_set_without_light_directions_has_no_map_of_lights(folder_chapter):
     assert "decision-maps" in names
 
 
-@pytest.mark.slow
 def test_figures_of_unknown_lights_are_kept_too(folder_chapter, kept, monkeypatch):
     first = dict(reports([folder_chapter], kept, ""))
     monkeypatch.setattr(reproduction_report, "figures_of", lambda chapter: 1 / 0)

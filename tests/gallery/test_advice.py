@@ -231,6 +231,7 @@ def test_photos_that_are_the_same_can_replace_each_other(matcher):
     assert twins[1] > twins[0]  # each is the other's best help
 
 
+@pytest.mark.slow
 def test_the_persons_own_template_is_not_used(matcher):
     faces = make_relit_faces(3, [(0, 0), (40, 0), (-40, 0)], size=(72, 63), seed=9)
     spans = matcher.templates(faces.images[::3])

@@ -32,6 +32,7 @@ def alike(gallery):
     return mutual_agreement(gallery.everybody())
 
 
+@pytest.mark.slow
 def test_without_calibration_all_is_as_usual(gallery):
     assert gallery.calibration() == Calibration(FAR) == Calibration(0.001)
     answer = gallery.identify(face("Ada", 1))

@@ -32,6 +32,7 @@ def test_a_gallery_of_another_recipe_is_refused(gallery):
         Gallery.open(place_of(gallery))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("settings", ["", "{}", "[1]", "null", '{"size": 5}', "\x07", "[" * 100_000])
 def test_settings_that_cannot_be_read_are_refused(gallery, settings):
     with gallery.store.writing() as change:

@@ -73,6 +73,7 @@ def test_photos_are_removed_all_or_none_and_only_from_whose_they_are(gallery):
     assert (removed.photos, removed.people) == (2, ["Ada"])
 
 
+@pytest.mark.slow
 def test_somebody_without_a_photo_is_there_and_is_never_found(gallery, tmp_path):
     before = answers(gallery)
     zoe = gallery.add_person("Zoe")

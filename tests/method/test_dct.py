@@ -30,6 +30,7 @@ def inner_patches():
     return inside.ravel()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("gradient", GRADIENTS)
 @given(st.integers(0, 2**32 - 1))
 @examples(20)

@@ -405,6 +405,7 @@ def test_deformations_put_one_vector_each_behind_photo_and_copies(one_photo, nam
     assert recognizer._people.spans[recognizer.classes_[0]].coordinates.shape[1] == 1 + len(SPANNED_DEFORMATIONS[names])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", DEFORMATIONS)
 @pytest.mark.parametrize("kind", WHOLE)
 def test_a_tangent_is_how_the_features_begin_to_change(rng, name, kind):

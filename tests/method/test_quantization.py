@@ -47,6 +47,7 @@ def count_asked(monkeypatch):
     return asked
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("L", [2, 5, 10])
 @pytest.mark.parametrize("most", [1, 3])
 @examples(15)

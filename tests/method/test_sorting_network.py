@@ -40,6 +40,7 @@ def test_every_patch_is_sorted_as_numpy_sorts_it(cell_and_overlap, more_rows, mo
     assert_array_equal(found.transpose(0, 3, 1, 2), np.sort(grid.gather(fields), axis=-1))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("cell", "stride"), [(2, 1), (2, 2), (3, 2), (4, 2), (4, 3), (3, 1)])
 def test_the_network_sorts_all_zeros_and_ones_and_so_everything(cell, stride):
     """Knuth's law: a network that sorts every sequence of 0 and 1 sorts every sequence."""
@@ -79,6 +80,7 @@ def test_an_image_is_sorted_alike_whatever_others_there_are(rng):
     assert_array_equal(sorted_by_network(grid, fields, weights), alone)
 
 
+@pytest.mark.slow
 def test_equal_points_stay_equal():
     grid = PatchGrid(6, 6, 6, 0)
     found = sorted_by_network(grid, np.full((1, 1, 6, 6), 0.25), np.eye(36))

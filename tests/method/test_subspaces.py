@@ -253,6 +253,7 @@ def test_whole_numbers_decode_to_unit_vectors_along_the_axis():
     assert_array_equal(codes, before)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("dtype", DTYPES)
 @given(most=st.integers(1, 6), L=st.integers(1, 6), seed=st.integers(0, 2**32 - 1))
 def test_compact_directions_are_the_directions_within_rounding(dtype, most, L, seed):
@@ -292,6 +293,7 @@ def test_the_stand_ins_of_a_compact_span_span_the_same(rng):
     assert_allclose(again.own_variance[:, :3], small.own_variance, rtol=0.05)
 
 
+@pytest.mark.slow
 def test_compact_drops_what_is_weakest(rng):
     strengths = np.array([5.0, 3.0, 1e-2])
     directions = np.linalg.qr(rng.normal(size=(12, 3)))[0].T

@@ -11,6 +11,8 @@ from lightproof.plots.canvas import BLUE, VERMILION
 from lightproof.plots.charts import SIZE
 from tests.plots.test_plots import count_of, decoded
 
+pytestmark = pytest.mark.slow
+
 
 def line(genuine, impostor, marks=()) -> Line:
     found = roc(np.array(genuine), np.array(impostor))
@@ -25,7 +27,6 @@ def usual(rng) -> Line:
 CHARTS = [roc_chart, open_set_chart, det_chart]
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("chart", CHARTS)
 def test_every_chart_has_its_size_and_shows_each_line_in_its_color(chart, usual, rng):
     other = line(rng.normal(1, 1, 300), rng.normal(0, 1, 3000))
@@ -50,7 +51,6 @@ def test_ranks_of_any_number_can_be_drawn(length):
     assert count_of(rank_chart({"all": np.linspace(0.5, 1, length)}), BLUE) > 50
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("chart", [open_set_chart, det_chart])
 @pytest.mark.parametrize(
     ("genuine", "impostor"),

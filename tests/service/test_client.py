@@ -23,6 +23,8 @@ from lightproof.service.problems import ProblemSchema
 from tests.examples import examples
 from tests.service.running import Running
 
+pytestmark = pytest.mark.slow
+
 TOKEN = "correct-horse-battery-staple"
 
 
@@ -178,7 +180,6 @@ KINDS = [*(kind for kind in vars(schemas).values() if is_dataclass(kind)), Probl
 st.register_type_strategy(float, st.floats(allow_nan=False, allow_infinity=False))
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.__name__)
 def test_what_is_written_is_read_back(kind):
     """Whatever the service can write, the client reads as the same thing."""
@@ -215,7 +216,6 @@ def test_the_document_says_of_every_field_what_it_is(kind):
         assert field.name in plain or schema[field.name].get("description"), f"{kind.__name__}.{field.name}"
 
 
-@pytest.mark.slow
 def test_the_examples_of_the_document_are_what_the_service_would_say():
     for name, example in vars(openapi).items():
         if is_dataclass(example) and not isinstance(example, type):

@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+import pytest
+
 from lightproof.service.application import make_app
 from lightproof.service.problems import KINDS
 from lightproof.service.settings import MIB, MIN_TOKEN_LETTERS, Limits, Settings
@@ -19,6 +21,7 @@ def test_every_code_stands_in_the_document_with_its_status():
     ]
 
 
+@pytest.mark.slow
 def test_every_operation_stands_in_the_document():
     paths = make_app(Settings("nowhere.gallery")).openapi()["paths"]
     for place, methods in paths.items():

@@ -18,6 +18,8 @@ from lightproof.service.settings import Limits, Settings
 from tests.service.conftest import FREE, png
 from tests.service.in_process import files, problem, serving
 
+pytestmark = pytest.mark.slow
+
 SMALL = replace(FREE, body_bytes=60_000, photo_bytes=30_000, photos=3, photo_pixels=40_000, import_bytes=5_000)
 
 
@@ -56,7 +58,6 @@ def test_many_photos_are_refused_together(strict):
     assert strict.post("/v1/people/1/photos", files=files(*[b"x"] * 40)).status_code in (400, 413)
 
 
-@pytest.mark.slow
 def test_a_picture_of_many_pixels_is_refused_before_it_is_unpacked(strict):
     sent = files(png(np.resize(np.arange(256, dtype=np.uint8), (2, 20_001))), field="photo")
     said = problem(strict.post("/v1/identify", data={"cropped": "true"}, files=sent), 422, "too_many_pixels")
@@ -116,7 +117,6 @@ def test_no_address_takes_the_room_of_all_and_what_was_taken_is_given_back(steps
     assert room.held == 0
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     ("fields", "said"),
     [
@@ -136,7 +136,6 @@ def test_a_bad_value_is_named_with_what_is_legal_and_what_came(client, shots, fi
     assert problem(sent, 422, "bad_value") == said
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     ("method", "place", "sent", "status", "code", "said"),
     [

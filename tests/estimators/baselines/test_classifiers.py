@@ -222,6 +222,7 @@ def test_the_answer_is_the_nearest_neighbor_by_brute_force(frontal, lit, make, d
     assert make().fit(frontal.images, frontal.labels).predict(lit.images[:10]).tolist() == expected
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("make", [pixel_neighbor, hog_neighbor, tan_triggs_neighbor, lbp_neighbor])
 def test_one_photo_a_person_raises_no_warning(frontal, make):
     one = frontal.take(frontal.azimuths == 0)

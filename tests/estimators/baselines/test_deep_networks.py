@@ -15,6 +15,8 @@ from lightproof.estimators.baselines.deep_networks import BETA, SLOPE, NetworkCl
 from lightproof.estimators.sklearn_contract import NotFitted
 from lightproof.method.illumination import relight
 
+pytestmark = pytest.mark.slow
+
 SMALL = {"size": (32, 32), "threads": 1, "epochs": 1}
 
 
@@ -50,7 +52,6 @@ def two_textures(photos: int, seed: int = 0):
     return 0.8 * clean + 0.2 * noise, np.repeat(["stripes", "checks"], photos)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("size", [(64, 64), (48, 48), (32, 64)])
 @pytest.mark.parametrize("architecture", deep_networks.ARCHITECTURES)
 def test_each_network_takes_each_size(torch, architecture, size):
@@ -59,7 +60,6 @@ def test_each_network_takes_each_size(torch, architecture, size):
         assert net(torch.zeros(2, 1, *size)).shape == (2, 3)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("architecture", deep_networks.ARCHITECTURES)
 def test_each_network_fits_and_names_people(torch, frontal, lit, architecture):
     model = NetworkClassifier(architecture=architecture, **SMALL).fit(frontal.images, frontal.labels)
@@ -69,7 +69,6 @@ def test_each_network_fits_and_names_people(torch, frontal, lit, architecture):
     assert (model.iterations_, model.cut_short_) == (1, False)
 
 
-@pytest.mark.slow
 def test_a_network_learns_and_knows_new_photos(torch):
     images, labels = two_textures(5)
     model = NetworkClassifier(architecture="densenet121", batch=5, **SMALL | {"epochs": 10}).fit(images, labels)
@@ -249,7 +248,6 @@ def test_without_the_extra_the_pip_line_is_told(monkeypatch, module):
         NetworkClassifier(**SMALL).fit(*two_textures(2))
 
 
-@pytest.mark.slow
 def test_the_module_imports_without_torch():
     module = "lightproof.estimators.baselines.deep_networks"
     code = f"import sys, {module}; sys.exit('torch' in sys.modules or 'pytorchcv' in sys.modules)"

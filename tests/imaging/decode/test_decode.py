@@ -359,6 +359,7 @@ def test_the_hostile_files_are_many_small_and_always_the_same(hostile, tmp_path)
         assert (tmp_path / path.name).read_bytes() == path.read_bytes()
 
 
+@pytest.mark.slow
 def test_every_hostile_file_is_refused_in_one_sentence_and_soon(hostile, capfd):
     for path in hostile:
         before = time.process_time()

@@ -94,6 +94,7 @@ REAL_WEIGHTS = face_networks.find_weights
 """As it is before a test hides anything; it remembers what it found."""
 
 
+@pytest.mark.slow
 def test_after_a_refusal_it_works_once_the_extra_is_there(photos_extra, sitters):
     with pytest.MonkeyPatch.context() as patch:
         patch.setitem(sys.modules, "ai_edge_litert.interpreter", None)

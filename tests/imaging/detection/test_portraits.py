@@ -65,6 +65,7 @@ def test_a_photo_gives_the_same_face_however_it_comes(folder, one):
         assert portrait.image.dtype == np.uint8
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("photos_extra")
 def test_of_several_faces_the_largest_is_taken_and_their_number_told(folder, two):
     largest, _ = find_faces(two)
@@ -176,6 +177,7 @@ def test_an_array_of_paths_is_a_list_of_files(no_extra, folder, wall, one, dtype
         assert_array_equal(found, expected)
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("photos_extra")
 def test_photographs_become_the_faces_in_them(folder, one, two):
     found = pictures_of([folder / "two.png", png(one)])

@@ -62,6 +62,7 @@ def test_a_positive_azimuth_is_the_left_of_the_picture():
     assert found.side == "left"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("elevation", "height"), [(-35, "below"), (0, "level"), (45, "above")])
 def test_the_height_is_named(lit, elevation, height):
     images = lit.images[(lit.azimuths == 0) & (lit.elevations == elevation)]
