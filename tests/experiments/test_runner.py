@@ -20,6 +20,8 @@ from lightproof.experiments.runner import facts_of, run_all
 from lightproof.imaging.detection import jitter_by_eyes
 from lightproof.metrics import wilson_interval
 
+pytestmark = pytest.mark.slow
+
 PIXELS = Method("pixels", "raw pixels", "extra", pixel_neighbor)
 
 

@@ -18,6 +18,8 @@ from lightproof.service.worker_pool import WorkerPool
 from tests.service.conftest import FREE
 from tests.service.running import wait_until
 
+pytestmark = pytest.mark.slow
+
 
 async def here() -> bool:
     return False
