@@ -30,7 +30,13 @@ settings.load_profile("quick")
 
 # Fixtures that start something or read real data: what they cost decides which of `make check`, `make test` and
 # `make test-long` runs a test.
-COSTS = {"yale_data": "data", "postgres_server": "slow", "postgres_place": "slow"}
+COSTS = {
+    "yale_data": "data",
+    "orl_data": "data",
+    "lfw_data": "data",
+    "postgres_server": "slow",
+    "postgres_place": "slow",
+}
 
 LONGEST = (
     "service/test_faults.py",
@@ -110,20 +116,27 @@ def forget_networks(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(face_networks, "find_weights", face_networks.find_weights.__wrapped__)
 
 
-def yale_folder() -> Path | None:
+def data_folder(*names: str) -> Path | None:
+    """Return the folder of real data if it holds one of these folders."""
     given = os.environ.get("LIGHTPROOF_DATA")
-    for folder in [Path(given)] if given else [ROOT.parent / "shared" / "data"]:
-        if (folder / "CroppedYale").is_dir() or (folder / "yaleB01").is_dir():
-            return folder
-    return None
+    folder = Path(given) if given else ROOT.parent / "shared" / "data"
+    return folder if any((folder / name).is_dir() for name in names) else None
 
 
 @pytest.fixture(scope="session")
 def yale_data() -> Path:
-    folder = yale_folder()
-    if folder is None:
-        pytest.skip("Extended Yale B is not here: set LIGHTPROOF_DATA to the folder that holds CroppedYale")
-    return folder
+    absent = "Extended Yale B is not here: set LIGHTPROOF_DATA to the folder that holds CroppedYale"
+    return data_folder("CroppedYale", "yaleB01") or pytest.skip(absent)
+
+
+@pytest.fixture(scope="session")
+def orl_data() -> Path:
+    return data_folder("ORL") or pytest.skip("ORL is not here: set LIGHTPROOF_DATA to the folder that holds ORL")
+
+
+@pytest.fixture(scope="session")
+def lfw_data() -> Path:
+    return data_folder("LFW") or pytest.skip("LFW is not here: set LIGHTPROOF_DATA to the folder that holds LFW")
 
 
 @pytest.fixture(scope="session")

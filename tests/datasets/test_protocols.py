@@ -13,6 +13,7 @@ from lightproof.datasets.protocols import (
     folder_test,
     has_even_number,
     has_odd_number,
+    pose_test,
     restricted,
     restricted_to_people,
     yale_subset,
@@ -238,3 +239,37 @@ def test_the_halves_of_yale_part_its_people(yale):
     assert_array_equal(np.sort(np.concatenate([split.gallery for split in halves])), yale_test_2(3).split(yale).gallery)
     # 53 test photos a person, less those marked bad: 5 of yaleB12 and 1 of 16; 4 each of 11 and 13, and 1 of 15.
     assert [sum(map(len, split.probes.values())) for split in halves] == [18 * 53 - 6, 20 * 53 - 9]
+
+
+@pytest.fixture
+def turning():
+    """Two people, the photos of each one after the other, and the yaw of the head on each."""
+    labels = np.array(["a", "b", "a", "b", "a", "b", "b", "b"])
+    yaws = np.array([-20, 5, -10.5, -20, 5, np.nan, 14.999, -5])
+    return FaceSet("names", np.zeros((8, 2, 2), np.uint8), labels, yaws * 0, yaws * 0, ("",) * 8), yaws
+
+
+def test_probes_are_parted_by_the_turn_of_the_head_since_the_enrolled_photo(turning):
+    """A difference of 10 degrees is no small one, and one of 25 is no middle one."""
+    faces, yaws = turning
+    split = pose_test(yaws).split(faces)
+    assert split.gallery.tolist() == folder_test().split(faces).gallery.tolist() == [0, 1]
+    assert {k: v.tolist() for k, v in split.probes.items()} == {1: [2, 6], 2: [7], 3: [3, 4], 4: [5]}
+
+
+def test_a_turn_to_the_left_counts_as_one_to_the_right(turning):
+    faces, yaws = turning
+    one, other = (pose_test(sign * yaws).split(faces).probes for sign in (1, -1))
+    assert {k: v.tolist() for k, v in one.items()} == {k: v.tolist() for k, v in other.items()}
+
+
+def test_where_no_yaw_is_known_all_probes_are_in_one_subset(turning):
+    faces, _ = turning
+    split = pose_test(np.full(8, np.nan)).split(faces)
+    assert {k: v.tolist() for k, v in split.probes.items()} == {4: list(range(2, 8))}
+
+
+def test_whoever_is_enrolled_in_an_unknown_pose_differs_from_it_by_nobody_knows_how_much(turning):
+    faces, yaws = turning
+    yaws[0] = np.nan
+    assert pose_test(yaws).split(faces).probes[4].tolist() == [2, 4, 5]

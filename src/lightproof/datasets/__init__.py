@@ -5,6 +5,7 @@ from lightproof.datasets.ar import load_ar
 from lightproof.datasets.cas_peal import load_cas_peal
 from lightproof.datasets.crowd import Crowd, Probes
 from lightproof.datasets.face_set import FaceSet
+from lightproof.datasets.orl_and_lfw import load_lfw, load_orl
 from lightproof.datasets.photo_folder import load_folder
 from lightproof.datasets.protocols import YALE_LIGHTS
 from lightproof.datasets.synthetic import make_relit_faces
@@ -18,6 +19,8 @@ __all__ = [
     "load_ar",
     "load_cas_peal",
     "load_folder",
+    "load_lfw",
+    "load_orl",
     "load_yale_b",
     "make_relit_faces",
     "protocols",

@@ -20,17 +20,18 @@ class FaceSet:
     name : str
         Short name of the data set.
     images : ndarray of shape (n, h, w), uint8
-        Grey faces, upright and cropped.
+        Grey faces, upright and cropped; in ORL and LFW whole photos.
     labels : ndarray of shape (n,), str
         The person on each photo.
     azimuths, elevations : ndarray of shape (n,)
         Direction of the light in degrees. Azimuth 0 is the camera axis, positive is the right of the subject
-        (the left of the picture); positive elevation is above. NaN where nobody says (AR, folders of pictures).
+        (the left of the picture); positive elevation is above. NaN where nobody says (AR, ORL, LFW, folders of
+        pictures).
     files : tuple of str
         Where each photo came from, relative to the data folder; made-up names for rendered faces.
     shots : tuple of str
-        What each photo is in the data set's own words: "A+050E-40" in Extended Yale B, "5" in AR, "IFM+45" in
-        CAS-PEAL, the name of the file without its ending in a folder of pictures, "" for rendered faces.
+        What each photo is in the data set's own words: "A+050E-40" in Extended Yale B, "5" in AR, ORL and LFW,
+        "IFM+45" in CAS-PEAL, the name of the file without its ending in a folder of pictures, "" for rendered faces.
     skipped : tuple of str
         One line for each file that was left out: what, then after the last ": " why, in the same words for all files
         left out for the same reason, so that they can be counted.

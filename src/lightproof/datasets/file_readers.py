@@ -49,6 +49,13 @@ class FolderReader:
             self.skip(path, "not a readable picture")
             return None
 
+    def checked(self, image: Image, path: Path, shape: tuple[int, int]) -> Image:
+        """Return a picture of this shape, and refuse any other."""
+        if image.shape != shape:
+            legal = f"{shape[0]} x {shape[1]} pixels as in {self.legal}"
+            raise DatasetMissing(path, legal, f"{image.shape[0]} x {image.shape[1]}")
+        return image
+
     def crop(self, image: Image, eyes: Eyes, path: Path) -> Image | None:
         """Crop a photo by its eyes; skip it and return None if they cannot be eyes."""
         try:

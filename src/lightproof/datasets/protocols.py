@@ -46,6 +46,14 @@ CAS_PEAL_AZIMUTHS: Final = {1: 0, 2: 45, 3: 90}
 
 CAS_PEAL_GALLERIES: Final = ("one normal photo", "normal and subset 1", "normal and subsets 1, 2")
 
+POSE_BORDERS: Final = (10.0, 25.0)
+"""Differences of yaw, in degrees, that part the probes of :func:`pose_test`."""
+
+CHOSEN_ON, HELD_OUT = "chosen on", "held out"
+
+CHOSEN_ON_FIRST: Final = {"orl": 20, "lfw": 40}
+"""On so many people, the first ones, settings may be chosen: s1 to s20 of ORL; of LFW the first by name."""
+
 
 @dataclass(frozen=True, eq=False)
 class Split:
@@ -250,3 +258,37 @@ def folder_test(pick: int = 0) -> Protocol:
         return Split(gallery, {1: np.setdiff1d(np.arange(len(faces)), gallery)})
 
     return Protocol("One photo", f"photo {pick}", rule)
+
+
+def pose_test(yaws: ArrayLike) -> Protocol:
+    """Enroll the first photo of each person; the others are parted by how far the head has turned since.
+
+    Subset 1 differs from the enrolled photo by less than 10 degrees of yaw, subset 2 by 10 to 25, subset 3 by more.
+    Where one of both yaws is unknown (no face was found, or nothing tells its pose), the probe is in subset 4. There
+    are no empty subsets.
+
+    Parameters
+    ----------
+    yaws : array-like of shape (n,)
+        The yaw of the head on each photo of the set, in degrees, or NaN.
+    """
+    yaws = np.asarray(yaws, float)
+
+    def rule(faces: FaceSet) -> Split:
+        split = folder_test().split(faces)
+        enrolled = dict(zip(faces.labels[split.gallery].tolist(), yaws[split.gallery], strict=True))
+        (probes,) = split.probes.values()
+        turned = np.abs(yaws[probes] - [enrolled[label] for label in faces.labels[probes].tolist()])
+        # NaN is beyond every border.
+        subset = 1 + np.searchsorted([*POSE_BORDERS, np.inf], turned, side="right")
+        return Split(split.gallery, {int(k): probes[subset == k] for k in np.unique(subset)})
+
+    return Protocol("One photo", "first photo", rule)
+
+
+def halves_of(faces: FaceSet) -> dict[str, frozenset[str]]:
+    """Return the people on whom settings are chosen and those held out, in ORL and LFW; nothing for other sets."""
+    people = list(dict.fromkeys(map(str, faces.labels)))
+    first = CHOSEN_ON_FIRST.get(faces.name, len(people))
+    halves = {CHOSEN_ON: frozenset(people[:first]), HELD_OUT: frozenset(people[first:])}
+    return halves if len(people) > first else {}

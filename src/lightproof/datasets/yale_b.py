@@ -116,7 +116,7 @@ def load_yale_b(folder: str | Path, complete: bool = True, *, progress: SizedPro
         path, _ = photos[i]
         image = read_grey(path) if complete else reader.read(path)
         if image is not None:
-            faces[path] = _of_right_size(image, path)
+            faces[path] = reader.checked(image, path, SHAPE)
     if not faces:
         raise reader.missing("no photo that can be read")
     kept = [photo for photo in photos if photo[0] in faces]
@@ -145,13 +145,6 @@ def _list_photos(reader: FolderReader) -> list[_YalePhoto]:
 
 def _light(photo: _YalePhoto) -> tuple[int, int]:
     return int(photo[1]["azimuth"]), int(photo[1]["elevation"])
-
-
-def _of_right_size(image: Image, path: Path) -> Image:
-    if image.shape != SHAPE:
-        legal = f"{SHAPE[0]} x {SHAPE[1]} pixels as in {_LEGAL}"
-        raise DatasetMissing(path, legal, f"{image.shape[0]} x {image.shape[1]}")
-    return image
 
 
 def _check_complete(reader: FolderReader, photos: list[_YalePhoto]) -> None:
