@@ -162,7 +162,8 @@ def search(faces: FaceSet, detect: Detect, gives_eyes: bool = True) -> tuple[Sea
         right = _lie_within(seen, 0j, last) if gives_eyes else _lie_within(marked, seen[:, :1], seen[:, 1:])
         found[i] = right.any()
         eyes[i] = seen[right][0] if gives_eyes and found[i] else complex(np.nan, np.nan)
-    return Search(replace(faces, found=found), eyes, ("",) * len(faces)), 1000 * seconds / len(faces)
+    done = Search(replace(faces, found=found), eyes, ("",) * len(faces), np.full(len(faces), np.nan))
+    return done, 1000 * seconds / len(faces)
 
 
 def figures(done: Search) -> list[str]:

@@ -18,6 +18,7 @@ from lightproof.datasets import make_relit_faces
 from lightproof.datasets.protocols import YALE_LIGHTS
 from lightproof.experiments.methods import METHODS
 from tests.datasets.test_yale_b import fake_yale
+from tests.scenes import compose, seat
 
 pytestmark = pytest.mark.slow
 
@@ -82,7 +83,7 @@ def test_an_incomplete_yale_folder_says_what_is_missing(tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [
-        ("reproduce yael", "cas-peal, folder, rendered, all; got 'yael'. Did you mean 'yale'?"),
+        ("reproduce yael", "cas-peal, orl, lfw, folder, rendered, all; got 'yael'. Did you mean 'yale'?"),
         ("reproduce yale --methods hogg", "; got 'hogg'. Did you mean 'hog'?"),
         ("reproduce yale --frames inner", "one of full, interior, outer; got 'inner'. Did you mean 'interior'?"),
         ("reproduce yale --budget -1", "`budget` of reproduce must be more than 0 minutes; got -1.0."),
@@ -105,12 +106,15 @@ def test_an_incomplete_yale_folder_says_what_is_missing(tmp_path):
         ("reproduce folder", "`--data` of folder must be the folder with your photos; got None."),
         ("reproduce ar --cropped", "`cropped` of reproduce must be given for the table folder alone; got 'ar'."),
         ("sweep --cropped", "`cropped` of sweep must be given for the table folder alone; got 'rendered'."),
-        ("reproduce ar --end-to-end", "must be given for the tables yale and rendered; got 'ar'."),
+        ("reproduce ar --end-to-end", "must be given for one of the tables yale, rendered, orl, lfw; got 'ar'."),
+        ("reproduce ar --open-set", "must be given for one of the tables yale, rendered, orl, lfw; got 'ar'."),
+        ("reproduce lfw --deep", "`lfw` of reproduce must be given without --deep and --frames; got"),
+        ("reproduce orl", "`--data` of orl must be the folder with orl; got None."),
         ("reproduce yale --end-to-end --frames full", "must be given without --deep and --frames; got"),
         ("sweep --cells 4,128", "`cells` of sweep must be at most 64, the side of the picture; got '4,128'."),
         (
             "sweep rended",
-            "The data set must be one of yale, ar, cas-peal, folder, rendered; got 'rended'. Did you mean",
+            "The data set must be one of yale, ar, cas-peal, orl, lfw, folder, rendered; got 'rended'. Did you mean",
         ),
         ("sweep --lights logg", "The light must be one of none, log, tan-triggs; got 'logg'. Did you mean 'log'?"),
         ("sweep --cells 4,x", "`cells` of sweep must be whole numbers of at least 2, with commas; got '4,x'."),
@@ -219,6 +223,48 @@ def test_end_to_end_finds_the_faces_first_and_says_so(photos_extra, tmp_path, mo
     assert "Faces found" in said
     assert "Test 2, end to end: accuracy in %" in said
     assert "--end-to-end" in Path("out/report.md").read_text()
+
+
+@pytest.fixture(scope="module")
+def snapshots(tmp_path_factory):
+    """LFW with four rendered people, each in three photos, and one photo of nobody at all."""
+    folder = tmp_path_factory.mktemp("snapshots") / "LFW"
+    for name, sitter in zip(("Ada", "Ben", "Cleo", "Dan"), seat(4, (0.0, 50.0)), strict=True):
+        (folder / name).mkdir(parents=True)
+        for i, azimuth in enumerate((0.0, 50.0, 50.0), 1):
+            photo = compose(sitter, (250, 250), 50.0, middle=125 + 110j, azimuth=azimuth, seed=i).photo
+            Image.fromarray(photo).save(folder / name / f"{name}_{i:04d}.jpg", quality=95)
+    Image.new("RGB", (250, 250), "grey").save(folder / "Dan" / "Dan_0003.jpg")
+    return folder.parent
+
+
+def test_photos_are_searched_and_people_named_by_their_first_photo(photos_extra, snapshots, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    call = ["reproduce", "lfw", "--data", str(snapshots), "--methods", "hog,fast", "--jobs", "1", "--json", "rows.json"]
+    result = CliRunner().invoke(cli.app, call)
+    assert result.exit_code == 0, result.output
+    rows = json.loads(Path("rows.json").read_text())
+    assert all(list(row) == ROW_KEYS for row in rows)
+    assert {(row["dataset"], row["table"], row["alignment"]) for row in rows} == {("lfw", "main", "found")}
+    assert {row["gallery"] for row in rows} == {"first photo"}
+    # Of eight probes one shows nobody; that is a mistake.
+    found = {row["accuracy"]: row["n"] for row in rows if row["name"] == "fast" and row["n"] == 8}
+    assert found == {100 * 7 / 8: 8}
+    assert "One photo: accuracy in %" in result.output
+    assert "91.67" in result.output  # 11 of 12 faces are found
+    report = Path("lightproof-reproduce/lfw/report.md").read_text()
+    assert "## Labeled Faces in the Wild, end to end\n\n4 people, 12 photos. One photo: first photo enrolled" in report
+    assert "lightproof reproduce lfw --data FOLDER --methods hog,fast." in report
+
+
+def test_strangers_on_photos_are_asked_for_by_one_command(photos_extra, snapshots, tmp_path):
+    call = ["reproduce", "lfw", "--data", str(snapshots), "--preset", "fast", "--open-set", "--jobs", "1"]
+    result = CliRunner().invoke(cli.app, [*call, "--json", str(tmp_path / "rows.json")])
+    assert result.exit_code == 0, result.output
+    rows = json.loads((tmp_path / "rows.json").read_text())
+    assert {row["far"] for row in rows} == {0.01, 0.001, None}
+    assert {(row["dataset"], row["people"], row["galleries"]) for row in rows} == {("lfw", "all", 20)}
+    assert "Half of the people enrolled with one photo, the others strangers; 20 draws." in result.output
 
 
 def test_brackets_in_a_name_are_no_markup(album, tmp_path):

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
-from lightproof.datasets import make_relit_faces
-from lightproof.datasets.protocols import yale_test_2
+from lightproof.datasets import FaceSet, make_relit_faces
+from lightproof.datasets.protocols import CHOSEN_ON_FIRST, yale_test_2
 from lightproof.datasets.yale_b import YALE_EYES
 from lightproof.errors import MissingExtra
 from lightproof.estimators.baselines import pixel_neighbor
@@ -22,9 +22,9 @@ from lightproof.experiments.measure import measure, take_pictures
 from lightproof.experiments.methods import METHODS, Method
 from lightproof.experiments.plan import CHOSEN_ON_ODD, YALE_EVERY_LIGHT, Experiment, plan_end_to_end
 from lightproof.experiments.runner import facts_of, run_all
-from lightproof.imaging.detection import Face, align_by_eyes
+from lightproof.imaging.detection import FACE_SIZE, Face, align_by_eyes
 from lightproof.imaging.detection.face_networks import DETECTOR
-from tests.scenes import pupils_of
+from tests.scenes import compose, pupils_of, seat
 
 pytestmark = pytest.mark.slow
 
@@ -138,6 +138,47 @@ def test_a_face_with_an_eye_outside_of_the_crop_is_a_trick_of_the_frame(crops, m
     assert_allclose(find_again(one).eyes, [[34 + 46j, 130 + 48j]])
 
 
+@pytest.fixture(scope="module")
+def snapshots():
+    """Photos as in LFW: one person in the middle; the same beside a larger face; nobody."""
+    sitter, other = seat(2)
+    alone = compose(sitter, (250, 250), eye_distance=45, middle=125 + 115j)
+    both = compose(other, eye_distance=60, middle=50 + 60j, before=alone)
+    nobody = np.full((250, 250), 90, np.uint8)
+    images = np.stack([alone.photo, both.photo, nobody])
+    unknown = np.full(3, np.nan)
+    labels, files = np.array(["Ada", "Ada", "Ben"]), ("Ada_0001.jpg", "Ada_0002.jpg", "Ben_0001.jpg")
+    return FaceSet("lfw", images, labels, unknown, unknown, files), np.array(alone.eyes[0])
+
+
+def test_in_a_photo_the_face_nearest_the_middle_counts(photos_extra, snapshots):
+    photos, eyes = snapshots
+    search = find_again(photos)
+    assert search.faces.found.tolist() == [True, True, False]
+    assert np.abs(search.eyes[:2] - eyes).max() < 0.08 * abs(eyes[1] - eyes[0])
+    assert search.faces.images.shape == (3, *FACE_SIZE)
+    assert not search.faces.images[2].any()
+    for photo, pair, face in zip(photos.images[:2], search.eyes, search.faces.images, strict=False):
+        assert_array_equal(face, align_by_eyes(photo, *((eye.real, eye.imag) for eye in pair)))
+
+
+def test_the_yaw_is_unknown_where_no_face_is_found(photos_extra, snapshots):
+    assert np.isnan(find_again(snapshots[0].take(np.array([2]))).yaws).all()
+
+
+def test_without_lights_the_table_parts_the_people_on_whom_settings_were_chosen(monkeypatch):
+    monkeypatch.setitem(CHOSEN_ON_FIRST, "lfw", 1)
+    nowhere = complex(np.nan, np.nan)
+    done = search_of(["Ada", "Ben", "Ben"], [(30 + 40j, 90 + 40j), (nowhere, nowhere), (30 + 40j, 90 + 40j)], "lfw")
+    table = search_table(replace(done, faces=replace(done.faces, azimuths=np.full(3, np.nan))))
+    assert table.head == ["photos", "number", "found, %", "found in the look"]
+    assert table.lines == [
+        ["people chosen on", "1", "100.00", "gamma 1"],
+        ["people held out", "2", "50.00", "gamma 1"],
+        ["all", "3", "66.67", "gamma 2"],
+    ]
+
+
 # --------------------------------------------------------------------------------------------------------- eye errors
 
 
@@ -147,7 +188,7 @@ def search_of(labels, eyes, name="yale"):
     faces = make_relit_faces(1, [(0, 0), (-5, 10), (85, 20)][: len(labels)], size=(16, 16))
     there = np.isfinite(eyes[:, 0])
     faces = replace(faces, name=name, labels=np.array(labels), found=there)
-    return Search(faces, eyes, tuple("gamma" if found else "" for found in there))
+    return Search(faces, eyes, tuple("gamma" if found else "" for found in there), np.full(len(there), np.nan))
 
 
 def test_eye_errors_are_percent_of_the_eye_distance_from_the_persons_own_eyes():

@@ -8,13 +8,16 @@ import numpy as np
 import pytest
 
 from lightproof.datasets import make_relit_faces
+from lightproof.datasets.protocols import pose_test
 from lightproof.errors import BadLabels
-from lightproof.experiments.open_set import FARS, N_SPLITS, SUBSETS, open_set_tables, run_open_set
+from lightproof.experiments.open_set import FARS, N_SPLITS, open_set_tables, run_open_set
 
 pytestmark = pytest.mark.slow
 
 LIGHTS = [(0, 0), (-5, 10), (20, 10), (50, 0), (85, 20), (110, 40)]
 """Two of the training set, and one of each subset."""
+
+SUBSETS = (1, 2, 3, 4)
 
 PEOPLE = 8
 
@@ -85,6 +88,38 @@ def test_a_face_that_was_not_found_is_never_accepted(faces):
     for test in ("open set", "uncalibrated"):
         row = only(rows, test=test, far=0.01, subset=2)
         assert (row.found, row.accepted, row.rank1) == (0, 0, 0)
+
+
+@pytest.fixture(scope="module")
+def photos(faces):
+    """Two photos of each in good light, as if they were ORL; the heads of the second photos are said to be turned."""
+    orl = replace(faces.take(np.abs(faces.azimuths) <= 5), name="orl")
+    return orl, np.tile([0.0, 12], PEOPLE)
+
+
+def test_with_photos_half_of_the_people_are_strangers_and_rows_go_by_pose(photos):
+    orl, yaws = photos
+    rows = run_open_set(orl, ["fast"], picks=[0], protocols=[pose_test(yaws)], draws=3)
+    assert {row.subset for row in rows} == {2, "all"}
+    whole = only(rows, test="open set", far=0.01, subset="all")
+    assert (whole.galleries, whole.n, whole.strangers) == (3, 3 * PEOPLE // 2, 3 * PEOPLE // 2)
+    assert whole.found > 90
+    found, verify = open_set_tables(rows)
+    assert "10 to 25°" in found.head
+    assert "10 to 25°" in verify.head
+    assert "; 3 draws. " in found.note
+
+
+def test_a_photo_that_is_enrolled_in_place_of_another_is_a_lost_probe(photos):
+    """The first person's first photo shows no face, so the second one is enrolled; it must not be its own probe."""
+    orl, yaws = photos
+    found = np.arange(len(orl)) != 0
+    lost = replace(orl, found=found, images=np.where(found[:, None, None], orl.images, 0))
+    protocol = pose_test(np.where(found, yaws, np.nan))
+    rows = run_open_set(lost, ["fast"], picks=[0], protocols=[protocol], draws=8)
+    row = only(rows, test="open set", far=0.01, subset=4)
+    assert (row.found, row.accepted, row.rank1) == (0, 0, 0)
+    assert only(rows, test="open set", far=0.01, subset=2).found > 90
 
 
 def test_several_processes_find_the_same(faces, rows):

@@ -10,7 +10,7 @@ import pytest
 from lightproof.errors import UnknownName
 from lightproof.experiments import JITTERED_SETS
 from lightproof.experiments.methods import METHODS, PAPER_PRESETS, check_name, choose_methods, methods_of_preset
-from lightproof.experiments.plan import CHOSEN_ON_ODD, make_plan
+from lightproof.experiments.plan import CHOSEN_ON_ODD, make_plan, plan_photos
 from lightproof.experiments.published_accuracies import (
     CAS_PEAL_ENLARGED,
     GUESSES,
@@ -112,6 +112,27 @@ def test_presets_chosen_on_half_of_the_people_are_also_judged_on_each_half_alone
 
 def test_only_on_yale_people_are_parted(people):
     assert not {"held-out people", "people chosen on"} & {e.table for e in plan_of("rendered", people, CHOSEN)}
+
+
+def test_on_photos_every_classical_method_is_run_on_everybody_and_on_both_halves_of_the_people(people):
+    orl = replace(
+        people.take(np.arange(22 * 3)),
+        name="orl",
+        labels=np.repeat([f"s{i}" for i in range(1, 23)], 3),
+        found=np.ones(66, bool),
+    )
+    yaws = np.tile([0.0, 5, 30], 22)
+    plan = plan_photos("orl", orl, yaws, ALL)
+    classical = [method.name for method in ALL if method.kind != "network"]
+    first, last = {f"s{i}" for i in range(1, 21)}, {"s21", "s22"}
+    halves = {"main": first | last, "photos, people chosen on": first, "photos, people held out": last}
+    assert [(e.table, e.method.name) for e in plan] == [(table, name) for table in halves for name in classical]
+    for e in plan:
+        assert (e.test, e.crop, e.alignment, len(e.protocols)) == ("One photo", "full", "found", 1)
+        split = e.protocols[0].split(orl)
+        assert {k: len(probes) for k, probes in split.probes.items()} == dict.fromkeys((1, 3), len(halves[e.table]))
+        for photos in (split.gallery, *split.probes.values()):
+            assert set(orl.labels[photos]) == halves[e.table]
 
 
 def test_every_preset_is_run_by_methods_of_our_own():

@@ -14,7 +14,7 @@ from lightproof.cli.command import NOTHING_WRITTEN, Output, check_jobs, command,
 from lightproof.cli.console import bar, check_folder, remark_on_photos, show, stdout, stream_bar, write, write_rows
 from lightproof.cli.options import Jobs, JsonFile, OnCluster
 from lightproof.errors import BadParameter, UserError
-from lightproof.experiments import DATASETS, JITTERED_SETS, PAPER_SETS
+from lightproof.experiments import DATASETS, JITTERED_SETS, PAPER_SETS, PHOTO_SETS
 from lightproof.experiments.crops import CROPS
 from lightproof.method.illumination import LIGHTS
 from lightproof.method.presets import PRESETS
@@ -45,6 +45,8 @@ def load(name: str, data: Path | None, cropped: bool = False) -> FaceSet:
         "yale": datasets.load_yale_b,
         "ar": datasets.load_ar,
         "cas-peal": datasets.load_cas_peal,
+        "orl": datasets.load_orl,
+        "lfw": datasets.load_lfw,
         "folder": datasets.load_folder,
     }
     progress = bar(f"reading {name}")
@@ -124,6 +126,11 @@ class Reproduction:
     jobs: int = -1
     cluster: str | None = None
 
+    @property
+    def searched(self) -> bool:
+        """Return whether the detector finds the faces; in photos it always does."""
+        return self.end_to_end or self.table in PHOTO_SETS
+
     def chosen_methods(self) -> list[Method]:
         """Refuse options that do not go together, and return the methods to run."""
         from lightproof.estimators.baselines.deep_networks import check_device
@@ -133,9 +140,10 @@ class Reproduction:
             raise BadParameter("reproduce", "preset", "given without --methods and --deep", self.preset)
         chosen = methods_of_preset(self.preset) if self.preset else choose_methods(listed(self.methods), self.deep)
         if self.end_to_end:
-            _check_jittered("end-to-end", self.table)
-            if self.deep or self.frames != ALL_CROPS:
-                raise BadParameter("reproduce", "end-to-end", "given without --deep and --frames", "one of them")
+            _check_searched("end-to-end", self.table)
+        if self.searched and (self.deep or self.frames != ALL_CROPS):
+            owner = "end-to-end" if self.end_to_end else self.table
+            raise BadParameter("reproduce", owner, "given without --deep and --frames", "one of them")
         check_cropped("reproduce", self.table, self.cropped)
         for frame in listed(self.frames) or [self.frames]:
             check_name("frame", frame, list(CROPS))
@@ -152,13 +160,17 @@ class Reproduction:
     def run(self, name: str, faces: FaceSet, methods: list[Method], cache: Cache, workers: Cluster | None) -> Chapter:
         """Run the experiments on one data set."""
         from lightproof.experiments.end_to_end import find_again
-        from lightproof.experiments.plan import make_plan, plan_end_to_end
+        from lightproof.experiments.plan import make_plan, plan_end_to_end, plan_photos
         from lightproof.experiments.reproduction_report import Chapter
         from lightproof.experiments.runner import run_all
 
-        search = find_again(faces, self.jobs, stream_bar("finding faces")) if self.end_to_end else None
-        faces = faces if search is None else search.faces
-        plan = plan_end_to_end(name, methods) if search else make_plan(name, faces, methods, listed(self.frames))
+        search = find_again(faces, self.jobs, stream_bar("finding faces")) if self.searched else None
+        if search is None:
+            plan = make_plan(name, faces, methods, listed(self.frames))
+        else:
+            faces = search.faces
+            by_pose = name in PHOTO_SETS
+            plan = plan_photos(name, faces, search.yaws, methods) if by_pose else plan_end_to_end(name, methods)
         results = run_all(plan, faces, cache, self.jobs, stream_bar("experiments"), workers)
         return Chapter(name, faces, results, search)
 
@@ -261,21 +273,25 @@ def _reproduce_tables(asked: Reproduction, folder: Path) -> Output:
     return Output(rows, show_all, mistake=" ".join(missing))
 
 
-def _check_jittered(option: str, table: str) -> None:
-    if table not in JITTERED_SETS:
-        raise BadParameter("reproduce", option, f"given for the tables {' and '.join(JITTERED_SETS)}", table)
+def _check_searched(option: str, table: str) -> None:
+    if table not in (*JITTERED_SETS, *PHOTO_SETS):
+        tables = ", ".join((*JITTERED_SETS, *PHOTO_SETS))
+        raise BadParameter("reproduce", option, f"given for one of the tables {tables}", table)
 
 
 def _reproduce_open_set(asked: Reproduction) -> Output:
     """Run the open-set protocol, with its two tables and its rows; there is no page of figures."""
+    import numpy as np
+
+    from lightproof.datasets.protocols import pose_test
     from lightproof.experiments.end_to_end import find_again
-    from lightproof.experiments.open_set import open_set_tables, run_open_set
+    from lightproof.experiments.open_set import N_PHOTO_SPLITS, open_set_tables, run_open_set
     from lightproof.matching.matcher import preset_settings
     from lightproof.method.presets import GALLERIES
 
     if asked.cluster is not None:
         raise BadParameter("reproduce", "cluster", "given without --open-set", asked.cluster)
-    _check_jittered("open-set", asked.table)
+    _check_searched("open-set", asked.table)
     if asked.methods or asked.deep or asked.frames != ALL_CROPS:
         raise BadParameter("reproduce", "open-set", "given without --methods, --deep and --frames", "one of them")
     presets = [asked.preset] if asked.preset else list(GALLERIES)
@@ -283,9 +299,16 @@ def _reproduce_open_set(asked: Reproduction) -> Output:
         preset_settings(name)
     check_jobs("reproduce", asked.jobs)
     faces = load(asked.table, asked.data)
-    if asked.end_to_end:
-        faces = find_again(faces, asked.jobs, stream_bar("finding faces")).faces
-    rows = run_open_set(faces, presets, asked.jobs, stream_bar("comparing"))
+    galleries: dict[str, Any] = {}
+    if asked.searched:
+        search = find_again(faces, asked.jobs, stream_bar("finding faces"))
+        faces = search.faces
+        if asked.table in PHOTO_SETS:
+            # Somebody without a single face that is found can neither be enrolled nor be a stranger.
+            known = np.isin(faces.labels, faces.labels[faces.found])
+            faces, protocol = faces.take(known), pose_test(search.yaws[known])
+            galleries = {"protocols": [protocol], "picks": [0], "draws": N_PHOTO_SPLITS}
+    rows = run_open_set(faces, presets, asked.jobs, stream_bar("comparing"), **galleries)
 
     def show_all() -> None:
         for table in open_set_tables(rows):
@@ -313,6 +336,7 @@ def sweep(
     """
     from lightproof.experiments.accuracies import rows_of
     from lightproof.experiments.cache import Cache
+    from lightproof.experiments.end_to_end import find_again
     from lightproof.experiments.methods import METHODS, check_name
     from lightproof.experiments.parameter_grid import Grid, plan_sweep, sweep_page, sweep_tables
     from lightproof.experiments.runner import run_all
@@ -332,6 +356,8 @@ def sweep(
     check_cropped("sweep", dataset, cropped)
     check_folder(out)
     faces = load(dataset, data, cropped)
+    if dataset in PHOTO_SETS:
+        faces = find_again(faces, jobs, stream_bar("finding faces")).faces
     results = run_all(plan_sweep(dataset, faces, grid), faces, Cache(out / "cache"), jobs, stream_bar("experiments"))
     rows = [row.as_dict() for result in results for row in rows_of(result)]
     write_rows(out / "rows.json", rows)

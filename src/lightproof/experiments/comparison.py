@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 import numpy as np
 
 from lightproof.core.report_parts import TextTable
+from lightproof.experiments import PHOTO_SETS, subset_title
 from lightproof.experiments.accuracies import AccuracyRow, ExperimentRows, hits_by_photo, lines_of, rows_of
 from lightproof.experiments.crops import CROPS
 from lightproof.experiments.published_accuracies import FAR, GUESSES
@@ -36,7 +37,12 @@ _HELD_OUT = (
 
 _CHOSEN_ON = "The other half, with odd numbers: the settings were chosen with these people in view."
 
-_TEST_2_TABLES = {
+_HELD_OUT_OF_PHOTOS = (
+    "Nothing was chosen with these people in view. Fewer people are easier to tell apart, so compare with the other "
+    "half, not with the main table."
+)
+
+_MORE_TABLES = {
     "jittered": ("Test 2, jittered", _JITTERED),
     "end to end": ("Test 2, end to end", _END_TO_END),
     "end to end, held-out people": ("Test 2, end to end, held-out people", _HELD_OUT),
@@ -44,6 +50,8 @@ _TEST_2_TABLES = {
     "own lights": ("Test 2, everybody in a light of their own", ""),
     "held-out people": ("Test 2, held-out people", _HELD_OUT),
     "people chosen on": ("Test 2, people chosen on", _CHOSEN_ON),
+    "photos, people held out": ("One photo, held-out people", _HELD_OUT_OF_PHOTOS),
+    "photos, people chosen on": ("One photo, people chosen on", "Settings were chosen with these people in view."),
 }
 """Title and beginning of the note, by the table of an experiment."""
 
@@ -56,7 +64,7 @@ def all_tables(results: Sequence[Result], rows: Sequence[AccuracyRow], labels: A
     by_test = {test: _select(main, "main", test) for test in tests}
     tables = [
         *(main_table(test, chosen) for test, chosen in by_test.items()),
-        *(main_table(title, _select(lines, table), about) for table, (title, about) in _TEST_2_TABLES.items()),
+        *(main_table(title, _select(lines, table), about) for table, (title, about) in _MORE_TABLES.items()),
         enlarged_table(_select(lines, "enlarged")),
         *(crop_table(test, chosen, 100 / len(np.unique(labels))) for test, chosen in by_test.items()),
         *(paired_table(test, results, labels) for test in tests),
@@ -81,7 +89,8 @@ def main_table(test: str, lines: Sequence[ExperimentRows], about: str = "") -> T
         cells = [_beside(row) for row in line.subsets] if len(line.by_subset) > 1 else []
         interval = f"{_figure(whole)} [{whole.low:.1f}, {whole.high:.1f}]"
         shown.append([_title(whole, galleries[0][0]), *cells, interval, *order, f"{whole.seconds:.1f}"])
-    heads = [f"subset {row.subset}" for row in full[0].subsets] if full and len(full[0].by_subset) > 1 else []
+    rows = full[0].subsets if full and len(full[0].by_subset) > 1 else []
+    heads = [subset_title(row.dataset, row.subset) for row in rows]
     head = ["method", *heads, "all [95 % interval]", *(["order"] if theirs else []), "seconds"]
     return TextTable(f"{test}: accuracy in %", head, shown, f"{about} {_note(full, bool(theirs))}".lstrip())
 
@@ -89,7 +98,9 @@ def main_table(test: str, lines: Sequence[ExperimentRows], about: str = "") -> T
 def _note(lines: Sequence[ExperimentRows], published: bool) -> str:
     """Explain the signs that occur in the main table."""
     spread = any(line.whole.std is not None for line in lines)
+    by_pose = any(line.whole.dataset in PHOTO_SETS and len(line.by_subset) > 1 for line in lines)
     sentences = {
+        "The columns part the probes by how far the head is turned from where it was in the enrolled photo.": by_pose,
         "± is the standard deviation over the galleries.": spread,
         "In parentheses the published figure, and how far ours is from it.": published,
         "The interval is Wilson's for the number of photos.": True,

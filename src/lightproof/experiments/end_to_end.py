@@ -1,4 +1,4 @@
-"""Crops are set into a frame, found again by the detector, and cut by the eyes it found."""
+"""Faces are found by the detector, in whole photos or in crops set into a frame, and cut by the eyes it found."""
 
 from __future__ import annotations
 
@@ -13,9 +13,10 @@ from lightproof.core.executors import ProcessExecutor, Task
 from lightproof.core.progress import Progress, silent
 from lightproof.core.report_parts import TextTable
 from lightproof.datasets.face_set import FaceSet
-from lightproof.datasets.protocols import yale_subset
+from lightproof.datasets.protocols import halves_of, yale_subset
 from lightproof.datasets.yale_b import YALE_EYES
-from lightproof.imaging.detection import align_by_eyes, find_faces
+from lightproof.experiments import PHOTO_SETS
+from lightproof.imaging.detection import FACE_SIZE, Face, align_by_eyes, find_faces
 from lightproof.imaging.detection.face_networks import find_weights
 
 FRAME: Final = 320  # side of the black frame, in pixels
@@ -24,33 +25,41 @@ _NOWHERE: Final = np.full(2, complex(np.nan, np.nan))
 
 
 class _Sighting(NamedTuple):
-    """Both eyes in the crop, and the look (a relighting of the photo) in which they were found."""
+    """Both eyes in the picture, the look (a relighting of it) in which they were found, and the yaw of the head."""
 
     eyes: NDArray[np.complex128]
     look: str
+    yaw: float
 
 
 @dataclass(frozen=True, eq=False)
 class Search:
-    """The faces that the detector found in a set of crops."""
+    """The faces that the detector found in a set of photos or crops."""
 
-    faces: FaceSet  # each photo cut by the eyes that were found in it; black if there were none, see ``found``
-    eyes: NDArray[np.complex128]  # column + 1j * row of the right and the left eye in the original crop, or NaN, (n, 2)
+    faces: FaceSet  # each picture cut by the eyes found in it; black if there were none, see ``found``
+    eyes: NDArray[np.complex128]  # column + 1j * row of the right and the left eye in the picture, or NaN, (n, 2)
     looks: tuple[str, ...]  # the look in which each face was found; "" if none was
+    yaws: NDArray[np.float64]  # of the heads, in degrees, NaN if unknown, (n,)
 
 
 def find_again(faces: FaceSet, jobs: int = 1, progress: Progress = silent) -> Search:
-    """Look for every face of a set of crops (at most 320 x 320 pixels) as if they were photographs."""
+    """Look for every face of a set: in its photos, or in its crops (at most 320 x 320 pixels) set into a frame.
+
+    In a photo of several people the one nearest the middle counts.
+    """
     find_weights()
-    sightings = ProcessExecutor(jobs).map(Task(_find), faces.images, len(faces))
+    photos = faces.name in PHOTO_SETS
+    sightings = ProcessExecutor(jobs).map(Task(_find_in_photo if photos else _find), faces.images, len(faces))
     found = list(progress(sightings, len(faces)))
     eyes = np.array([_NOWHERE if sighting is None else sighting.eyes for sighting in found])
-    images = np.zeros_like(faces.images)
+    size = FACE_SIZE if photos else faces.images.shape[1:]
+    images = np.zeros((len(faces), *size), np.uint8)
     for i in np.flatnonzero(np.isfinite(eyes[:, 0])):
         right, left = ((eye.real, eye.imag) for eye in eyes[i])
-        images[i] = align_by_eyes(faces.images[i], right, left, faces.images.shape[1:])
+        images[i] = align_by_eyes(faces.images[i], right, left, size)
     looks = tuple("" if sighting is None else sighting.look for sighting in found)
-    return Search(replace(faces, images=images, found=np.isfinite(eyes[:, 0])), eyes, looks)
+    yaws = np.array([np.nan if sighting is None else sighting.yaw for sighting in found])
+    return Search(replace(faces, images=images, found=np.isfinite(eyes[:, 0])), eyes, looks, yaws)
 
 
 def set_into_frame(image: NDArray[np.uint8]) -> tuple[NDArray[np.uint8], complex]:
@@ -74,25 +83,29 @@ def eye_errors(search: Search) -> NDArray[np.float64] | None:
 
 
 def search_table(search: Search) -> TextTable:
-    """Show how many faces were found in each subset, how far their eyes are off, and the looks that found them."""
-    subsets = yale_subset(search.faces.azimuths, search.faces.elevations)
-    errors = eye_errors(search)
-    groups = [("training set" if k == 0 else f"subset {k}", subsets == k) for k in range(5)]
-    groups.append(("all", subsets >= 0))
+    """Show how many faces were found in each subset, how far their eyes are off, and the looks that found them.
+
+    Where no light is known, the groups are the halves of the people.
+    """
+    faces, errors = search.faces, eye_errors(search)
+    groups = [(f"people {half}", np.isin(faces.labels, list(who))) for half, who in halves_of(faces).items()]
+    if np.isfinite(faces.azimuths).all():
+        subsets = yale_subset(faces.azimuths, faces.elevations)
+        groups = [("training set" if k == 0 else f"subset {k}", subsets == k) for k in range(5)]
+    groups.append(("all", np.ones(len(faces), bool)))
     lines = [[name, *_cells(search, errors, chosen)] for name, chosen in groups if chosen.any()]
-    return TextTable(
-        "Faces found",
-        ["photos", "number", "found, %", "eyes off: median", "95 % within", "found in the look"],
-        lines,
-        "Eyes off: mean of both eyes, in percent of the eye distance, from each person's own pupils.",
-    )
+    head, note = ["photos", "number", "found, %", "found in the look"], ""
+    if errors is not None:
+        head[-1:-1] = ["eyes off: median", "95 % within"]
+        note = "Eyes off: mean of both eyes, in percent of the eye distance, from each person's own pupils."
+    return TextTable("Faces found", head, lines, note)
 
 
 def _cells(search: Search, errors: NDArray[np.float64] | None, chosen: NDArray[np.bool_]) -> list[str]:
     found = chosen & search.faces.found
-    off = ["", ""]
-    if errors is not None and found.any():
-        off = [f"{np.percentile(errors[found], share):.1f}" for share in (50, 95)]
+    off: list[str] = []
+    if errors is not None:
+        off = [f"{np.percentile(errors[found], share):.1f}" if found.any() else "" for share in (50, 95)]
     looks = Counter(np.array(search.looks)[found].tolist())
     counts = ", ".join(f"{look} {count}" for look, count in looks.most_common())
     return [str(int(chosen.sum())), f"{100 * found.sum() / chosen.sum():.2f}", *off, counts]
@@ -102,9 +115,24 @@ def _find(image: NDArray[np.uint8]) -> _Sighting | None:
     """Find the face in a crop; a face with an eye outside of it is an artifact of the frame's edge."""
     frame, corner = set_into_frame(image)
     for face in find_faces(frame):
-        eyes = np.array([complex(*face.right_eye), complex(*face.left_eye)]) - corner
+        eyes = _eyes_of(face) - corner
         last = complex(image.shape[1] - 1, image.shape[0] - 1)
         inside = (eyes.real >= 0) & (eyes.imag >= 0) & (eyes.real <= last.real) & (eyes.imag <= last.imag)
         if inside.all():
-            return _Sighting(eyes, face.look)
+            return _Sighting(eyes, face.look, _yaw_of(face))
     return None
+
+
+def _find_in_photo(image: NDArray[np.uint8]) -> _Sighting | None:
+    """Find the face nearest the middle of a photo."""
+    middle = complex(image.shape[1] - 1, image.shape[0] - 1) / 2
+    face = min(find_faces(image), key=lambda face: abs(_eyes_of(face).mean() - middle), default=None)
+    return None if face is None else _Sighting(_eyes_of(face), face.look, _yaw_of(face))
+
+
+def _eyes_of(face: Face) -> NDArray[np.complex128]:
+    return np.array([complex(*face.right_eye), complex(*face.left_eye)])
+
+
+def _yaw_of(face: Face) -> float:
+    return float("nan")

@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import partial
 from itertools import islice, product
@@ -18,8 +18,9 @@ from lightproof.core.executors import ProcessExecutor, Task
 from lightproof.core.progress import Progress, silent
 from lightproof.core.report_parts import TextTable
 from lightproof.datasets.face_set import FaceSet
-from lightproof.datasets.protocols import has_even_number, has_odd_number
+from lightproof.datasets.protocols import Protocol, halves_of, has_even_number, has_odd_number
 from lightproof.errors import BadLabels
+from lightproof.experiments import PHOTO_SETS, subset_title
 from lightproof.experiments.plan import YALE_EVERY_LIGHT
 from lightproof.gallery.calibrate import calibrated, relit_copies
 from lightproof.gallery.decision import Calibration
@@ -32,9 +33,9 @@ from lightproof.metrics import equal_error_rate, open_set, share_by_person
 from lightproof.types import Array, Floats, Ints
 
 N_SPLITS: Final = 5  # of the people into enrolled ones and strangers
+N_PHOTO_SPLITS: Final = 20  # the same where there is a single photo to enroll
 FARS: Final = (0.01, 0.001)
 SEED: Final = 0
-SUBSETS: Final = (1, 2, 3, 4)
 PROBES_PER_BLOCK: Final = 128
 
 MatcherOf = Callable[[str], Matcher]  # makes the matcher of a preset
@@ -75,7 +76,7 @@ class OpenSetRow:
 
 
 class _SubsetProbes(NamedTuple):
-    """Positions of the probes in the set, their subsets, and whether a face was found in each."""
+    """Positions of the probes in the set, their subsets, and whether a face was found in each that is not enrolled."""
 
     positions: Ints
     subsets: Ints
@@ -131,22 +132,26 @@ def run_open_set(
     progress: Progress = silent,
     picks: Sequence[int] = range(len(YALE_EVERY_LIGHT)),
     matcher_of: MatcherOf = matcher_of_preset,
+    protocols: Sequence[Protocol] = YALE_EVERY_LIGHT,
+    draws: int = N_SPLITS,
 ) -> list[OpenSetRow]:
     """Run the protocol: five splits of the people in halves, one photo each enrolled, under each of eleven lights.
 
-    ``faces`` must have the lights of Extended Yale B; ``jobs`` is the number of processes, -1 one for each core;
-    ``picks`` chooses among the eleven photos that can be enrolled; ``matcher_of`` may make matchers that galleries do
-    not use.
+    ``faces`` must have the lights of Extended Yale B if no other ``protocols`` are given; these differ in the enrolled
+    photos alone, the first one chooses the probes. A face of every person must be found. ``jobs`` is the number of
+    processes, -1 one for each core; ``picks`` chooses among the protocols; ``matcher_of`` may make matchers that
+    galleries do not use; ``draws`` is the number of splits.
     """
     people, truth = np.unique(faces.labels, return_inverse=True)
     if len(people) < 4:
         raise BadLabels("The data set", "of 4 or more people, so that there are strangers", "fewer")
-    probes = _probes(faces)
+    enrolled = {pick: _enrolled_photos(faces, protocols[pick]) for pick in picks}
+    probes = _probes(faces, protocols[0], enrolled)
     positions = probes.positions[probes.found]
     # Without any face there is one empty block, which the matcher refuses.
     starts = range(0, max(len(positions), 1), PROBES_PER_BLOCK)
     blocks = [positions[start : start + PROBES_PER_BLOCK] for start in starts]
-    pieces = (piece for preset in presets for piece in _pieces(faces, blocks, preset, picks, matcher_of))
+    pieces = (piece for preset in presets for piece in _pieces(faces, blocks, preset, enrolled, matcher_of))
     total = len(presets) * (len(blocks) + len(picks))
     # Read to the end first, so that the bar is full and the processes end.
     results = iter(list(progress(ProcessExecutor(jobs).map(Task(call), pieces, total), total)))
@@ -155,47 +160,55 @@ def run_open_set(
         scores = stack_probes(list(islice(results, len(blocks))))
         lights = _by_light(scores, probes.found, list(islice(results, len(picks))))
         data = _Data(people, truth[probes.positions], probes, lights)
-        rows += _rows(faces.name, preset, "all", data, range(len(people)))
-        if faces.name == "yale":
-            for name, chosen in (("even", has_even_number), ("odd", has_odd_number)):
-                members = [i for i, person in enumerate(people) if chosen(str(person))]
-                rows += _rows(faces.name, preset, name, data, members)
+        for group, members in _groups(faces, people).items():
+            rows += _rows(faces.name, preset, group, data, members, draws)
     return rows
 
 
-def _probes(faces: FaceSet) -> _SubsetProbes:
-    by_subset = YALE_EVERY_LIGHT[0].split(faces).probes
-    positions = np.concatenate([by_subset[subset] for subset in SUBSETS])
-    subsets = np.repeat(SUBSETS, [len(by_subset[subset]) for subset in SUBSETS])
-    return _SubsetProbes(positions, subsets, faces.found[positions])
+def _groups(faces: FaceSet, people: Array) -> dict[str, Sequence[int]]:
+    """Return everybody, and the halves of the people on which settings were chosen and not, by number."""
+    halves: dict[str, Callable[[str], bool]] = {half: who.__contains__ for half, who in halves_of(faces).items()}
+    if faces.name == "yale":
+        halves = {"even": has_even_number, "odd": has_odd_number}
+    chosen = {half: [i for i, person in enumerate(people) if is_in(str(person))] for half, is_in in halves.items()}
+    return {"all": range(len(people)), **chosen}
+
+
+def _enrolled_photos(faces: FaceSet, protocol: Protocol) -> Ints:
+    """Return the position of everybody's enrolled photo; without a face in it, of the first one with a face."""
+    gallery = protocol.split(faces).gallery
+    gallery = gallery[np.argsort(faces.labels[gallery], kind="stable")]
+    firsts = {label: i for i, label in reversed(list(enumerate(faces.labels.tolist()))) if faces.found[i]}
+    return np.array([i if faces.found[i] else firsts[faces.labels[i]] for i in gallery], dtype=np.intp)
+
+
+def _probes(faces: FaceSet, protocol: Protocol, enrolled: Mapping[int, Ints]) -> _SubsetProbes:
+    by_subset = protocol.split(faces).probes
+    positions = np.concatenate(list(by_subset.values()))
+    subsets = np.repeat(list(by_subset), [len(photos) for photos in by_subset.values()])
+    # A probe that is enrolled in place of a photo without a face would be compared with itself.
+    compared = faces.found[positions] & ~np.isin(positions, np.concatenate(list(enrolled.values())))
+    return _SubsetProbes(positions, subsets, compared)
 
 
 def _pieces(
-    faces: FaceSet, blocks: Sequence[Ints], preset: str, picks: Sequence[int], matcher_of: MatcherOf
+    faces: FaceSet, blocks: Sequence[Ints], preset: str, enrolled: Mapping[int, Ints], matcher_of: MatcherOf
 ) -> Iterator[Callable[[], Any]]:
     """Yield the comparisons of each block of probes with all lights, then those of the photos enrolled in each."""
-    lights = [_enroll(matcher_of(preset), faces, pick) for pick in picks]
+    lights = {pick: _enroll(matcher_of(preset), faces, positions) for pick, positions in enrolled.items()}
     # A person's score depends on nobody else, so the people of all lights can be compared at once.
     templates: dict[Hashable, Template] = {
-        (pick, name): template
-        for pick, light in zip(picks, lights, strict=True)
-        for name, template in light.templates.templates.items()
+        (pick, name): template for pick, light in lights.items() for name, template in light.templates.templates.items()
     }
     everybody = matcher_of(preset).template_set(templates)
     for block in blocks:
         yield partial(_compare_probes, faces.images[block], everybody, preset, matcher_of)
-    for pick, light in zip(picks, lights, strict=True):
+    for pick, light in lights.items():
         yield partial(_compare_enrolled, light, pick, preset, matcher_of)
 
 
-def _enroll(matcher: Matcher, faces: FaceSet, pick: int) -> _EnrolledLight:
-    gallery = YALE_EVERY_LIGHT[pick].split(faces).gallery
-    gallery = gallery[np.argsort(faces.labels[gallery], kind="stable")]
-    # Without a face in the photo, the person's first one with a face is enrolled.
-    usable = [
-        i if faces.found[i] else np.flatnonzero((faces.labels == faces.labels[i]) & faces.found)[0] for i in gallery
-    ]
-    photos, names = [faces.images[i] for i in usable], map(str, faces.labels[gallery])
+def _enroll(matcher: Matcher, faces: FaceSet, positions: Ints) -> _EnrolledLight:
+    photos, names = [faces.images[i] for i in positions], map(str, faces.labels[positions])
     return _EnrolledLight(photos, matcher.template_set(dict(zip(names, matcher.templates(photos), strict=True))))
 
 
@@ -223,11 +236,11 @@ def _by_light(scores: Scores, found: Array, enrolled: Sequence[tuple[Scores, flo
     return lights
 
 
-def _trials(data: _Data, members: Sequence[int]) -> Iterator[_Trial]:
+def _trials(data: _Data, members: Sequence[int], draws: int) -> Iterator[_Trial]:
     """Yield a trial for each split of the members and each light."""
     chosen, rng = np.isin(data.truth, members), np.random.default_rng(SEED)
     truth, found = data.truth[chosen], data.probes.found[chosen]
-    for _ in range(N_SPLITS):
+    for _ in range(draws):
         enrolled = np.sort(rng.permutation(np.asarray(members))[: len(members) // 2])
         for light in data.lights:
             scores = normalized_scores(Scores(light.probes.people[chosen][:, enrolled], light.probes.cohort[chosen]))
@@ -247,13 +260,16 @@ def _impostors(light: _LightScores, enrolled: Ints) -> dict[str, ImpostorModel]:
     return {test: calibration.impostor_model(n, light.agreement) for test, calibration in tests.items()}
 
 
-def _rows(dataset: str, preset: str, group: str, data: _Data, members: Sequence[int]) -> Iterator[OpenSetRow]:
+def _rows(
+    dataset: str, preset: str, group: str, data: _Data, members: Sequence[int], draws: int
+) -> Iterator[OpenSetRow]:
     chosen = np.isin(data.truth, members)
-    trials = list(_trials(data, members))
+    trials = list(_trials(data, members, draws))
     best, right, enrolled = (np.stack(parts) for parts in list(zip(*trials, strict=True))[:3])
     truth = np.broadcast_to(data.truth[chosen], enrolled.shape)
     subsets = _subset_masks(data.probes.subsets[chosen])
-    shown = preset if group == "all" else f"{preset}, {group} numbers"
+    half = f"people {group}" if dataset in PHOTO_SETS else f"{group} numbers"
+    shown = preset if group == "all" else f"{preset}, {half}"
     common: dict[str, Any] = {"dataset": dataset, "preset": shown, "people": group, "galleries": len(trials)}
     for far, test in product(FARS, ("open set", "calibrated", "uncalibrated")):
         if test == "open set":
@@ -296,7 +312,7 @@ def _pair_rows(data: _Data, members: Sequence[int], common: dict[str, Any]) -> I
 
 
 def _subset_masks(subsets: Ints) -> dict[int | str, Array]:
-    return {**{subset: subsets == subset for subset in SUBSETS}, "all": np.ones(len(subsets), bool)}
+    return {**{k: subsets == k for k in np.unique(subsets).tolist()}, "all": np.ones(len(subsets), bool)}
 
 
 def open_set_tables(rows: Sequence[OpenSetRow]) -> list[TextTable]:
@@ -305,33 +321,44 @@ def open_set_tables(rows: Sequence[OpenSetRow]) -> list[TextTable]:
 
 
 def _found_table(rows: Sequence[OpenSetRow]) -> TextTable:
-    lines = []
+    lines, subsets = [], _subsets(rows)
     tested = [row for row in rows if row.far is not None]
     keys = dict.fromkeys((row.preset, row.test, row.far) for row in tested)
     for preset, test, far in keys:
         by = {row.subset: row for row in tested if (row.preset, row.test, row.far) == (preset, test, far)}
         whole = by["all"]
-        cells = [f"{by[subset].found:.1f}" if subset in by else "" for subset in SUBSETS]
+        cells = [f"{by[subset].found:.1f}" if subset in by else "" for subset in subsets]
         interval = f"{whole.found:.2f} ({whole.low:.1f}-{whole.high:.1f})"
         lines.append([preset, test, f"{100 * (far or 0):g}", *cells, interval, f"{whole.accepted:.2f}"])
     return TextTable(
         "Open set: found and named, % of the enrolled people's photos",
-        ["preset", "threshold", "strangers asked, %", *(f"subset {s}" for s in SUBSETS), "all", "strangers let in, %"],
+        ["preset", "threshold", "strangers asked, %", *subsets.values(), "all", "strangers let in, %"],
         lines,
-        "Half of the people enrolled with one photo, the others strangers; 5 draws, 11 lights of the enrolled photo. "
+        f"Half of the people enrolled with one photo, the others strangers; {_draws(rows)}. "
         "'open set' is the threshold that lets in just that many of these strangers, the same for all galleries; "
         "'calibrated' is what each gallery finds out from its own people and relit copies; 95 % intervals by person.",
     )
 
 
 def _verify_table(rows: Sequence[OpenSetRow]) -> TextTable:
-    lines = []
+    lines, subsets = [], _subsets(rows)
     for preset in dict.fromkeys(row.preset for row in rows):
         by = {row.subset: row for row in rows if row.preset == preset and row.test == "verify"}
-        lines.append([preset, *(f"{by[s].eer:.2f}" if s in by else "" for s in (*SUBSETS, "all"))])
+        lines.append([preset, *(f"{by[s].eer:.2f}" if s in by else "" for s in (*subsets, "all"))])
     return TextTable(
         "Verify: equal error rate, %, all pairs of an enrolled photo and a probe",
-        ["preset", *(f"subset {s}" for s in SUBSETS), "all"],
+        ["preset", *subsets.values(), "all"],
         lines,
         "Two photos compared alone, with nobody enrolled.",
     )
+
+
+def _subsets(rows: Sequence[OpenSetRow]) -> dict[int | str, str]:
+    """Return the titles of the subsets, in order."""
+    return {row.subset: subset_title(row.dataset, row.subset) for row in rows if row.subset != "all"}
+
+
+def _draws(rows: Sequence[OpenSetRow]) -> str:
+    if rows[0].dataset in PHOTO_SETS:
+        return f"{rows[0].galleries} draws"
+    return "5 draws, 11 lights of the enrolled photo"

@@ -16,14 +16,16 @@ from lightproof.datasets.protocols import (
     ar_test,
     cas_peal_test,
     folder_test,
+    halves_of,
     has_even_number,
     has_odd_number,
+    pose_test,
     restricted,
     restricted_to_people,
     yale_test_1,
     yale_test_2,
 )
-from lightproof.experiments import JITTERED_SETS
+from lightproof.experiments import JITTERED_SETS, PHOTO_SETS
 from lightproof.experiments.measure import BY_HAND, FOUND, JITTERED
 from lightproof.experiments.methods import METHODS, PAPER_PRESETS, Method
 from lightproof.experiments.published_accuracies import (
@@ -34,6 +36,7 @@ from lightproof.experiments.published_accuracies import (
     published_figures,
 )
 from lightproof.imaging.detection.face_networks import DETECTOR
+from lightproof.types import Floats
 
 CHOSEN_ON_ODD: Final = ("robust", "fast")
 """Presets whose settings were chosen on the odd-numbered people of Extended Yale B."""
@@ -53,7 +56,8 @@ class Experiment:
     """One method under one protocol, or under several with the same subsets, whose figures are averaged.
 
     ``table`` is the one that shows its figures: "main", "jittered", "own lights", "held-out people", "people chosen
-    on", "details", "parameters", "explanations", "enlarged", "sweep", or "end to end" and its two halves of the people.
+    on", "details", "parameters", "explanations", "enlarged", "sweep", or "end to end" and "photos", each also with its
+    two halves of the people.
     """
 
     dataset: str  # one of :data:`lightproof.experiments.DATASETS`
@@ -104,6 +108,25 @@ def plan_end_to_end(dataset: str, methods: Sequence[Method]) -> list[Experiment]
     return plan
 
 
+def plan_photos(dataset: str, faces: FaceSet, yaws: Floats, methods: Sequence[Method]) -> list[Experiment]:
+    """List the experiments on a set of photos: everybody's first photo enrolled, all people and both halves of them.
+
+    ``yaws`` of the heads part the probes, see :func:`lightproof.datasets.protocols.pose_test`.
+    """
+    classical = [method for method in methods if method.kind != "network"]
+    everybody = pose_test(yaws)
+    galleries = {("main", "first photo"): everybody}
+    for half, people in halves_of(faces).items():
+        galleries[f"photos, people {half}", f"first photo, people {half}"] = restricted_to_people(
+            everybody, people.__contains__
+        )
+    return [
+        Experiment(dataset, table, method, [protocol], gallery, alignment=FOUND, detector=DETECTOR)
+        for (table, gallery), protocol in galleries.items()
+        for method in classical
+    ]
+
+
 def trials_of(dataset: str, faces: FaceSet, one_gallery: bool = False) -> Iterator[tuple[Sequence[Protocol], str]]:
     """Yield the tests of a data set: protocols to average over (a single one if ``one_gallery``), and their gallery."""
     if dataset in ("yale", "rendered"):
@@ -112,6 +135,8 @@ def trials_of(dataset: str, faces: FaceSet, one_gallery: bool = False) -> Iterat
         yield [ar_test()], ar_test().gallery
     elif dataset == "cas-peal":
         yield [cas_peal_test()], cas_peal_test().gallery
+    elif dataset in PHOTO_SETS:
+        yield [folder_test()], "first photo"
     else:
         # As many galleries as the person with most photos has, but no more than on Extended Yale B.
         photos = int(np.unique(faces.labels, return_counts=True)[1].max())
