@@ -8,9 +8,19 @@ from numpy.testing import assert_allclose, assert_array_equal
 from skimage import data
 from sklearn.datasets import load_sample_image
 
-from lightproof.errors import BadImage
-from lightproof.imaging.detection import LOOKS, Face, align_by_eyes, cut, detector, find_faces
+from lightproof.errors import BadImage, MissingExtra
+from lightproof.imaging.detection import (
+    LOOKS,
+    Face,
+    align_by_eyes,
+    cut,
+    detector,
+    face_networks,
+    find_faces,
+    mesh_of_crop,
+)
 from lightproof.imaging.detection.detector import Pyramid
+from lightproof.imaging.detection.eye_alignment import eye_places
 from tests.scenes import as_photo, clutter, compose, darkened, seat
 
 pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("photos_extra")]
@@ -215,7 +225,7 @@ def test_a_face_on_which_the_mesh_and_its_mirror_disagree_is_none(sitters, monke
         presence, points = true_mesh(square)
         calls.append(square)
         # Every second mesh is the one in the mirror. The eyes are some 75 pixels apart in its square.
-        return presence, points + (len(calls) % 2) * apart * 75j
+        return presence, points + (len(calls) % 2) * apart * np.array([0, 75, 0])
 
     monkeypatch.setattr(detector, "MAX_DEPTH", 1)
     monkeypatch.setattr(detector, "LOOKS", {"gamma": LOOKS["gamma"]})
@@ -242,9 +252,9 @@ def test_a_face_that_the_mesh_doubts_is_none(sitters, monkeypatch, sure, found):
 def test_eyes_that_a_closer_look_moves_far_are_looked_at_once_more(sitters, monkeypatch, off, closer_looks):
     scene, true_mesh, meshes = compose(sitters[0]), detector.lay_mesh, []
     monkeypatch.setattr(detector, "lay_mesh", lambda square: meshes.append(square) or true_mesh(square))
-    eyes, score = detector._look_closer(Pyramid(scene.photo), np.array(scene.eyes[0]) + off * 80j, LOOKS["gamma"])
-    assert np.abs(eyes - scene.eyes[0]).max() < NEAR * 80
-    assert score > 0.99
+    face = detector._look_closer(Pyramid(scene.photo), np.array(scene.eyes[0]) + off * 80j, "gamma")
+    assert scene.eye_error(face) < NEAR
+    assert face.score > 0.99
     assert len(meshes) == 2 * closer_looks  # upright and in the mirror
 
 
@@ -330,6 +340,97 @@ def test_what_is_no_grey_photo_is_refused(image, got):
     expected = rf"^`image` of find_faces must be a grey photo of shape \(h, w\), uint8; got {got}\.$"
     with pytest.raises(BadImage, match=expected):
         find_faces(image)
+
+
+# --------------------------------------------------------------------------------------------------------------- mesh
+
+
+PUPILS = list(face_networks.PUPILS)
+
+
+def on_crop(face, size):
+    """The mesh of a face in a photo, moved to where its points lie in the crop."""
+    right, left = eye_places(*size)
+    step = (complex(*face.left_eye) - complex(*face.right_eye)) / (left - right)
+    points = (face.mesh[:, 0] + 1j * face.mesh[:, 1] - complex(*face.right_eye)) / step + right
+    return np.column_stack([points.real, points.imag, face.mesh[:, 2] / abs(step)])
+
+
+@pytest.mark.parametrize("roll", [0, 15])
+def test_a_face_keeps_its_mesh_in_pixels_of_the_photo(sitters, roll):
+    scene = compose(sitters[0], roll=roll)
+    face = the_face(scene.photo)
+    assert face.mesh.shape == (478, 3)
+    assert_allclose(face.mesh[PUPILS, :2], [face.right_eye, face.left_eye], atol=1e-9)
+    assert 0 < face.mesh_gap < 0.1
+    # The tip of the nose is nearer to the camera than the eyes by some tens of pixels, the ears are farther away.
+    nose, ear = face.mesh[4, 2] - face.mesh[PUPILS, 2].mean(), face.mesh[234, 2] - face.mesh[PUPILS, 2].mean()
+    assert -1.5 * 80 < nose < -0.2 * 80 < 0.2 * 80 < ear < 1.5 * 80
+
+
+def test_a_mesh_cannot_be_written_and_leaves_equality_and_hash_to_the_eyes(sitters):
+    face = the_face(compose(sitters[0]).photo)
+    with pytest.raises(ValueError, match="read-only"):
+        face.mesh[0, 0] = 1
+    bare = Face(face.right_eye, face.left_eye, face.score, face.look)
+    assert face == bare
+    assert hash(face) == hash(bare)
+    assert bare.mesh is bare.mesh_gap is None
+
+
+def test_a_photo_of_twice_the_size_has_a_mesh_of_twice_the_size(sitters):
+    small, large = (the_face(compose(sitters[0], (r * 360, r * 480), r * 80).photo) for r in (1, 2))
+    assert_allclose(large.mesh_gap, small.mesh_gap, atol=0.02)
+    shapes = [(face.mesh - face.mesh.mean(axis=0)) / face.eye_distance for face in (small, large)]
+    assert np.linalg.norm(shapes[1] - shapes[0], axis=1).mean() < 0.05
+
+
+@pytest.mark.parametrize("size", [(192, 168), (96, 84), (64, 56)])
+def test_a_crop_gets_the_mesh_that_its_photo_gave(sitters, size):
+    for i, sitter in enumerate(sitters):
+        scene = compose(sitter, eye_distance=97, seed=i)
+        face = the_face(scene.photo)
+        found = mesh_of_crop(cut(scene.photo, face, size))
+        expected = on_crop(face, size)
+        inside = ((expected[:, :2] >= 0) & (expected[:, :2] < size[::-1])).all(axis=1)
+        off = np.hypot(*(found.mesh - expected)[inside, :2].T).mean()
+        assert off < 0.06 * 0.58 * size[1]
+        assert not found.mesh.flags.writeable
+
+
+def test_a_crop_lit_from_the_side_gets_a_mesh(sitters):
+    """The border drawn on alone is not enough for all of them."""
+    for sitter in sitters:
+        for azimuth in (50.0, -70.0):
+            assert mesh_of_crop(sitter.lit[azimuth]) is not None
+
+
+def test_a_crop_is_looked_at_in_another_light_where_the_first_shows_no_face(sitters, monkeypatch):
+    crop = sitters[0].front
+    assert mesh_of_crop(crop).look == "gamma"
+    monkeypatch.setattr(detector, "LOOKS", {"nothing": np.zeros_like, "plain": LOOKS["plain"]})
+    assert mesh_of_crop(crop).look == "plain"
+
+
+@pytest.mark.parametrize("kind", ["black", "clutter", "upside down", "tiny"])
+def test_a_crop_that_shows_no_face_gets_no_mesh(sitters, kind):
+    crop = {
+        "black": np.zeros((192, 168), np.uint8),
+        "clutter": as_photo(clutter(192, 168, 1)),
+        "upside down": np.ascontiguousarray(sitters[0].front[::-1]),
+        "tiny": np.zeros((15, 40), np.uint8),
+    }[kind]
+    assert mesh_of_crop(crop) is None
+
+
+def test_a_crop_without_the_extra_says_what_to_install(no_extra):
+    with pytest.raises(MissingExtra, match="photos"):
+        mesh_of_crop(np.zeros((64, 56), np.uint8))
+
+
+def test_a_crop_that_is_no_grey_picture_is_refused():
+    with pytest.raises(BadImage, match=r"^`image` of mesh_of_crop must be a grey photo"):
+        mesh_of_crop(np.zeros((64, 56)))
 
 
 def test_a_quick_look_finds_the_same_large_face_and_leaves_out_the_small():

@@ -17,7 +17,7 @@ from numpy.testing import assert_array_equal
 from lightproof.errors import MissingExtra
 from lightproof.imaging.detection import face_networks, find_faces
 from lightproof.imaging.detection.detector import Pyramid, Window
-from lightproof.imaging.detection.face_networks import MESH_SIDE, PUPILS, SIDE, guess_faces, lay_mesh
+from lightproof.imaging.detection.face_networks import MESH_SIDE, PUPILS, SIDE, guess_faces, lay_mesh, mirror_order
 from tests.conftest import forget_networks
 from tests.scenes import compose
 
@@ -149,9 +149,37 @@ def test_the_mesh_lies_on_a_face_with_its_pupils_on_the_pupils(sitters):
         window, square = seen_by_mesh(scene)
         presence, mesh = lay_mesh(square)
         assert presence > 0.99
-        assert mesh.shape == (478,)
-        off = np.abs(window.to_photo(mesh[list(PUPILS)], MESH_SIDE) - scene.eyes[0])
+        assert mesh.shape == (478, 3)
+        pupils = mesh[list(PUPILS), :2] @ [1, 1j]
+        off = np.abs(window.to_photo(pupils, MESH_SIDE) - scene.eyes[0])
         assert off.max() < 0.05 * 80
+
+
+def test_the_mirror_swaps_the_sides_of_the_mesh():
+    """The pairs are well known: irises, corners of the eyes and of the mouth, lids, brows, cheeks, lips, chin."""
+    order = mirror_order()
+    assert_array_equal(order[order], np.arange(478))
+    pairs = [(468, 473), (471, 474), (33, 263), (133, 362), (159, 386), (145, 374), (61, 291), (78, 308), (105, 334)]
+    pairs += [(234, 454), (50, 280), (172, 397), (48, 278), (191, 415), (246, 466), (40, 270)]
+    pairs += [(middle, middle) for middle in (0, 1, 4, 6, 10, 13, 14, 17, 152, 168)]
+    assert [(right, int(order[right])) for right, _ in pairs] == pairs
+    assert not order.flags.writeable
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("photos_extra")
+def test_the_mesh_of_the_mirrored_face_lies_on_the_same_face(sitters):
+    """Why the order is right: any two points swapped wrongly would lie apart."""
+    order, off = mirror_order(), []
+    for sitter in sitters:
+        scene = compose(sitter)
+        square = seen_by_mesh(scene)[1]
+        upright, mirrored = lay_mesh(square)[1], lay_mesh(square[:, ::-1].copy())[1]
+        mirrored[:, 0] = MESH_SIDE - mirrored[:, 0]
+        off.append(np.linalg.norm(upright - mirrored[order], axis=1))
+    # The eyes are some 75 pixels apart.
+    assert np.mean(off, axis=0).max() < 12
+    assert np.mean(off) < 3
 
 
 @pytest.mark.usefixtures("photos_extra")

@@ -1,6 +1,6 @@
 """Photo -> the face, upright, cropped and of one size."""
 
-from lightproof.imaging.detection.detector import LOOKS, Face, cut, find_faces
+from lightproof.imaging.detection.detector import LOOKS, Face, cut, find_faces, mesh_of_crop
 from lightproof.imaging.detection.eye_alignment import (
     EYE_COLUMN,
     EYE_ROW,
@@ -24,6 +24,7 @@ __all__ = [
     "cut",
     "find_faces",
     "jitter_by_eyes",
+    "mesh_of_crop",
     "pictures_of",
     "read_portrait",
     "read_portraits",

@@ -2,21 +2,29 @@
 
 The detector looks at squares of the photo, large ones first, in one light after the other. Whatever it takes for a face
 gets a mesh, fitted once upright and once in the mirror: on a face both agree, on a trick of the light they do not. The
-mean of both gives the pupils.
+mean of both is the face's mesh, and gives the pupils. A face that is cut out already gets the same two meshes.
 """
 
 from __future__ import annotations
 
 import cmath
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from lightproof.imaging.detection.eye_alignment import FACE_SIZE, align_by_eyes, check_photo
-from lightproof.imaging.detection.face_networks import MESH_SIDE, PUPILS, SIDE, Points, guess_faces, lay_mesh
+from lightproof.imaging.detection.eye_alignment import FACE_SIZE, align_by_eyes, check_photo, eye_places
+from lightproof.imaging.detection.face_networks import (
+    MESH_SIDE,
+    PUPILS,
+    SIDE,
+    Points,
+    guess_faces,
+    lay_mesh,
+    mirror_order,
+)
 from lightproof.types import Floats
 
 
@@ -47,12 +55,13 @@ MIN_DETECTOR_SCORE: Final = 0.4  # from which on the mesh is tried
 MIN_MESH_SCORE: Final = 0.95  # from which on there is a face
 
 # In eye distances.
-MAX_MESH_GAP: Final = 0.08  # between the two meshes, up to which they agree
+MAX_MESH_GAP: Final = 0.08  # between the pupils of the two meshes, up to which they agree
 MESH_SQUARE: Final = 3.4  # side of the mesh's square
 MESH_MIDDLE: Final = 0.4  # from the eyes down to that square's middle
 MAX_EYE_MOVE: Final = 0.1  # by which the mesh may move the eyes; if it moves them farther, it is fitted once more
 
 MIN_EYE_PIXELS: Final = 20.0  # eye distance below which there is too little of a face to compare it
+SMALLEST_CROP: Final = 16  # pixels a side of a crop below which it gets no mesh
 MIN_EYE_SHARE: Final = 0.012  # of the photo's longer side: too small an eye distance even for the smallest squares
 
 
@@ -68,12 +77,20 @@ class Face:
         How sure the mesh is that it lies on a face, 0 to 1.
     look : str
         The light in which it was found, one of :data:`LOOKS`.
+    mesh : ndarray of shape (478, 3), read-only, or None
+        Column, row and depth in pixels of the photo of the points that the mesh lays on the face; depth falls toward
+        the camera. The mean of the mesh laid upright and of the one laid in the mirror. None for a face that was
+        not found by the mesh. It counts neither for equality nor for the hash.
+    mesh_gap : float or None
+        Mean distance between these two meshes in the picture, in eye distances: the smaller, the surer is the mesh.
     """
 
     right_eye: tuple[float, float]
     left_eye: tuple[float, float]
     score: float
     look: str
+    mesh: Floats | None = field(default=None, compare=False, repr=False)
+    mesh_gap: float | None = field(default=None, compare=False)
 
     @property
     def eye_distance(self) -> float:
@@ -128,6 +145,36 @@ def cut(image: NDArray[np.uint8], face: Face, size: tuple[int, int] = FACE_SIZE)
     return align_by_eyes(image, face.right_eye, face.left_eye, size)
 
 
+def mesh_of_crop(crop: NDArray[np.uint8]) -> Face | None:
+    """Lay the mesh on a face that is cut out already, its eyes about where :func:`align_by_eyes` puts them.
+
+    The network needs to see more than the crop shows. In each look the border of the crop is drawn on to the outside
+    first, which gives the surest mesh; where both meshes do not agree, it is black outside, which finds more faces.
+
+    Parameters
+    ----------
+    crop : ndarray of shape (h, w), uint8
+        A grey face, best of 64 x 56 pixels or more.
+
+    Returns
+    -------
+    Face or None
+        Eyes and mesh in pixels of the crop; None if no look shows a face on which both meshes agree.
+
+    Raises
+    ------
+    MissingExtra
+        If the extra ``photos`` is not installed.
+    """
+    check_photo("mesh_of_crop", crop)
+    if min(crop.shape) < SMALLEST_CROP:
+        return None
+    eyes = np.array(eye_places(*crop.shape))
+    drawn = [Pyramid(crop, beyond) for beyond in ("edge", "constant")]
+    fits = (both_meshes(photo, eyes, look, 0.0) for look in LOOKS for photo in drawn)
+    return next((face for face in fits if face is not None), None)
+
+
 def _suspects(photo: Pyramid, depth: int, light: Callable[[Floats], Floats]) -> list[Points]:
     """Return the eyes of whatever looks like a face in a square, surest first; of overlapping ones the surest."""
     scores, points = [], []
@@ -174,44 +221,56 @@ def _new_faces(photo: Pyramid, depth: int, look: str, settled: list[Points]) -> 
     """
     faces: list[Face] = []
     for suspect in _suspects(photo, depth, LOOKS[look]):
-        fit = None if _is_among(settled, suspect) else _look_closer(photo, suspect, LOOKS[look])
-        if fit is None or _is_among(settled, fit[0]):
+        face = None if _is_among(settled, suspect) else _look_closer(photo, suspect, look)
+        if face is None:
             continue
-        eyes, score = fit
+        eyes = _eyes_of(face)
+        if _is_among(settled, eyes):
+            continue
         settled.append(eyes)
-        right, left = (complex(eye) for eye in eyes)
-        face = Face((right.real, right.imag), (left.real, left.imag), score, look)
         if all(_lies_in(photo, eye) for eye in eyes) and abs(face.roll) <= MAX_ROLL_DEGREES:
             faces.append(face)
     return faces
 
 
-def _look_closer(photo: Pyramid, eyes: Points, light: Callable[[Floats], Floats]) -> tuple[Points, float] | None:
+def _eyes_of(face: Face) -> Points:
+    return np.array([complex(*face.right_eye), complex(*face.left_eye)])
+
+
+def _look_closer(photo: Pyramid, eyes: Points, look: str) -> Face | None:
     """Find the pupils from close by; None where the meshes do not agree that there is a face."""
-    fit = _both_meshes(photo, eyes, light)
-    if fit is not None and np.abs(fit[0] - eyes).mean() > MAX_EYE_MOVE * abs(fit[0][1] - fit[0][0]):
-        fit = _both_meshes(photo, fit[0], light)
-    return fit
+    face = both_meshes(photo, eyes, look)
+    if face is not None and np.abs(_eyes_of(face) - eyes).mean() > MAX_EYE_MOVE * face.eye_distance:
+        face = both_meshes(photo, _eyes_of(face), look)
+    return face
 
 
-def _both_meshes(photo: Pyramid, eyes: Points, light: Callable[[Floats], Floats]) -> tuple[Points, float] | None:
+def both_meshes(photo: Pyramid, eyes: Points, look: str, min_eye_pixels: float = MIN_EYE_PIXELS) -> Face | None:
     """Fit the mesh to the face between two eyes, upright and in the mirror; None where that is no face."""
     between = eyes[1] - eyes[0]
     middle = complex(eyes.mean() + between * 1j * MESH_MIDDLE)
-    pairs, scores = [], []
+    side = MESH_SQUARE * abs(between)
+    pairs, meshes, scores = [], [], []
     for mirrored in (False, True):
-        window = Window(middle, MESH_SQUARE * abs(between), float(np.angle(between)), mirrored)
-        score, mesh = lay_mesh(light(photo.square(window, MESH_SIDE)))
+        window = Window(middle, side, float(np.angle(between)), mirrored)
+        score, points = lay_mesh(LOOKS[look](photo.square(window, MESH_SIDE)))
         if score < MIN_MESH_SCORE:
             return None
-        pupils = window.to_photo(mesh[list(PUPILS)], MESH_SIDE)
+        flat = points[:, 0] + 1j * points[:, 1]
+        pupils = window.to_photo(flat[list(PUPILS)], MESH_SIDE)
         pairs.append(pupils[::-1] if mirrored else pupils)  # what the mirror calls the right eye is the left one
+        placed = window.to_photo(flat, MESH_SIDE)
+        mesh = np.column_stack([placed.real, placed.imag, points[:, 2] * side / MESH_SIDE])
+        meshes.append(mesh[mirror_order()] if mirrored else mesh)
         scores.append(score)
-    mean = np.mean(pairs, axis=0)
-    distance = abs(mean[1] - mean[0])
-    gap = np.abs(pairs[0] - pairs[1]).mean()
-    agreed = distance >= MIN_EYE_PIXELS and gap <= MAX_MESH_GAP * distance
-    return (mean, min(scores)) if agreed else None
+    right, left = (complex(eye) for eye in np.mean(pairs, axis=0))
+    distance = abs(left - right)
+    if distance < min_eye_pixels or np.abs(pairs[0] - pairs[1]).mean() > MAX_MESH_GAP * distance:
+        return None
+    mesh = np.mean(meshes, axis=0)
+    mesh.flags.writeable = False
+    gap = float(np.hypot(*(meshes[0] - meshes[1])[:, :2].T).mean() / distance)
+    return Face((right.real, right.imag), (left.real, left.imag), min(scores), look, mesh, gap)
 
 
 def _lies_in(photo: Pyramid, eye: complex) -> bool:
@@ -244,14 +303,15 @@ class Window(NamedTuple):
 
 
 class Pyramid:
-    """A photo, and the same photo halved again and again."""
+    """A photo, and the same photo halved again and again; beyond its border it is black, or its ``"edge"`` drawn on."""
 
-    def __init__(self, image: NDArray[np.uint8]) -> None:
+    def __init__(self, image: NDArray[np.uint8], beyond: str = "constant") -> None:
         self._levels: list[Floats] = [image.astype(np.float32) / np.float32(255)]
+        self._beyond = beyond
         self.height, self.width = image.shape
 
     def square(self, window: Window, pixels: int) -> Floats:
-        """Draw a square of the photo with so many pixels a side; beyond the photo it is black."""
+        """Draw a square of the photo with so many pixels a side."""
         from skimage.transform import AffineTransform, warp  # loaded when it is needed, as in `eye_alignment`
 
         level = self._level_for(window.side / pixels)
@@ -266,7 +326,7 @@ class Pyramid:
             AffineTransform(matrix=np.array(matrix)),  # type: ignore[no-untyped-call]
             output_shape=(pixels, pixels),
             order=1,
-            mode="constant",
+            mode=self._beyond,
         )
         return drawn
 

@@ -100,7 +100,7 @@ def jitter_by_eyes(images: NDArray[Pixel], share: float = 0.04, seed: int = 0) -
     if not is_whole(seed, 0):
         raise BadParameter("jitter_by_eyes", "seed", "a whole number of at least 0", seed)
     height, width = images.shape[1:]
-    right, left = _eye_places(height, width)
+    right, left = eye_places(height, width)
     # One stream of numbers for all: the first images get the same ones however many follow.
     moves = np.random.default_rng(seed).normal(0.0, share * abs(left - right), (len(images), 2, 2))
     out = np.empty_like(images)
@@ -135,7 +135,7 @@ def _check_crops(images: object) -> None:
 
 def _similarity(right: complex, left: complex, height: int, width: int) -> tuple[complex, complex]:
     """Return the similarity from the eyes of a crop to the eyes in a photo: z -> turn * z + move."""
-    to_right, to_left = _eye_places(height, width)
+    to_right, to_left = eye_places(height, width)
     # A similarity of the plane is linear in complex numbers; two points decide it.
     turn = (left - right) / (to_left - to_right)
     return turn, right - turn * to_right
@@ -177,7 +177,8 @@ def _of_kind(face: Floats, dtype: np.dtype[Pixel]) -> NDArray[Pixel]:
     return (np.clip(np.rint(face), 0, 255) if dtype == np.uint8 else face).astype(dtype)
 
 
-def _eye_places(height: int, width: int) -> tuple[complex, complex]:
+def eye_places(height: int, width: int) -> tuple[complex, complex]:
+    """Return column + 1j * row of the right and the left eye in a crop of this size."""
     # Half a pixel off, because a fraction counts from the edge of the picture and an index from the first middle.
     row = EYE_ROW * height - 0.5
     return complex(EYE_COLUMN * width - 0.5, row), complex((1 - EYE_COLUMN) * width - 0.5, row)
