@@ -28,7 +28,7 @@ from lightproof.datasets.crowd.face_model import (
     STEPS,
     WIDTH,
 )
-from lightproof.datasets.rendering import CROP, UNIT, Field
+from lightproof.datasets.rendering import CROP, UNIT, Canvas, Field
 from lightproof.datasets.rendering.person import TRAIT_RANGES
 from lightproof.datasets.rendering.surface import make_surface
 from lightproof.plots import png_of
@@ -42,7 +42,7 @@ HEIGHT_OF_UNIT = UNIT * HEIGHT / CROP[0]
 
 def fields_of(person: int) -> NDArray[np.float32]:
     """Render one person: root of the albedo, both sideways normals, relief, gloss and openness, all in one row."""
-    surface = make_surface(np.random.default_rng([SEED, person]), (HEIGHT, WIDTH))
+    surface = make_surface(Canvas(np.random.default_rng([SEED, person])), (HEIGHT, WIDTH))
     rng = np.random.default_rng([SEED, person])  # the traits are what is drawn from it first
     traits = {name: rng.uniform(low, high) for name, (low, high) in TRAIT_RANGES.items()}
     off = [HEIGHT_OF_UNIT * (traits[name] - sum(TRAIT_RANGES[name]) / 2) for name in LANDMARKS]

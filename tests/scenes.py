@@ -11,8 +11,8 @@ from scipy.ndimage import gaussian_filter
 from skimage.transform import SimilarityTransform, warp
 
 from lightproof.datasets import make_relit_faces
-from lightproof.datasets.rendering import MARGIN
-from lightproof.datasets.rendering.person import TRAIT_RANGES, warped_plane
+from lightproof.datasets.rendering import MARGIN, Canvas
+from lightproof.datasets.rendering.person import TRAIT_RANGES, pupils, warped_plane
 from lightproof.imaging.detection import Face
 
 
@@ -53,14 +53,8 @@ def pupils_of(person: int) -> tuple[complex, complex]:
     """Right and left pupil of a rendered person of seed 0, to half a pixel: drawn once more up to where they are."""
     rng = np.random.default_rng([0, person])
     traits = {name: float(rng.uniform(low, high)) for name, (low, high) in TRAIT_RANGES.items()}
-    plane = warped_plane(rng, traits)
-    # From here on as where the pupil is painted.
-    away = np.hypot(plane.side - traits["eye_x"] + 0.005, plane.y - traits["eye_y"] + 0.015)
-    found = []
-    for half in (plane.x < 0, plane.x >= 0):
-        row, column = np.unravel_index(np.where(half, away, np.inf).argmin(), away.shape)
-        found.append(complex(column - MARGIN[1], row - MARGIN[0]))
-    return found[0], found[1]
+    right, left = pupils(warped_plane(Canvas(rng), traits))
+    return complex(right[1] - MARGIN[1], right[0] - MARGIN[0]), complex(left[1] - MARGIN[1], left[0] - MARGIN[0])
 
 
 def clutter(height: int, width: int, seed: int) -> NDArray[np.float64]:

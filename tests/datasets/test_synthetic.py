@@ -3,19 +3,31 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from numpy.random import mtrand
 from numpy.typing import NDArray
 
 from lightproof.datasets import synthetic
 from lightproof.datasets.face_set import FaceSet
+from lightproof.datasets.rendering import Canvas
+from lightproof.datasets.rendering.expression import JAW_DROP, moved_face
+from lightproof.datasets.rendering.person import TRAIT_RANGES, Plane, warped_plane
 from lightproof.datasets.rendering.surface import Surface, make_surface
+from lightproof.datasets.rendering.turned_head import make_head, rotation, view_of
 from lightproof.datasets.synthetic import YALE_LIGHTS, YALE_LIGHTS_DEFAULT, Light, make_relit_faces
 from lightproof.errors import BadParameter
+from lightproof.imaging.detection import find_faces
+from lightproof.imaging.detection.face_networks import mirror_order
+from tests.examples import examples
+from tests.scenes import pupils_of
 
+Gray = NDArray[np.float64]
 SMALL = (64, 56)
 FRONT = (0, 0)
 
@@ -103,7 +115,7 @@ class TestLight:
         assert (np.percentile(images, 10, axis=(1, 2)) < 12).all()
 
     def test_the_nose_throws_a_shadow_that_lambert_alone_does_not_give(self) -> None:
-        surface = make_surface(np.random.default_rng([0, 1]), (192, 168))
+        surface = make_surface(Canvas(np.random.default_rng([0, 1])), (192, 168))
         cast = synthetic._radiance(surface, (50, 0))
         bare = synthetic._radiance(surface, (50, 0), cast_shadows=False)
         hidden = (cast < 0.3 * bare) & (bare > 0.1)
@@ -112,7 +124,7 @@ class TestLight:
         assert other_side.mean() < 0.02
 
     def test_a_frontal_lamp_throws_no_shadow(self) -> None:
-        surface = make_surface(np.random.default_rng([0, 0]), SMALL)
+        surface = make_surface(Canvas(np.random.default_rng([0, 0])), SMALL)
         np.testing.assert_array_equal(
             synthetic._radiance(surface, FRONT), synthetic._radiance(surface, FRONT, cast_shadows=False)
         )
@@ -140,7 +152,7 @@ class TestPeople:
 
     @pytest.mark.slow
     def test_shape_alone_tells_people_apart(self) -> None:
-        surfaces = [make_surface(np.random.default_rng([0, i]), SMALL) for i in range(3)]
+        surfaces = [make_surface(Canvas(np.random.default_rng([0, i])), SMALL) for i in range(3)]
         reliefs = np.stack([surface.relief - surface.relief.mean() for surface in surfaces])
         apart = reliefs[:, None] - reliefs[None]
         assert np.sqrt((apart**2).mean(axis=(2, 3)))[~np.eye(3, dtype=bool)].min() > 0.02
@@ -192,8 +204,176 @@ class TestFaceSet:
         assert mean_gray(frontal).max() < 190
         assert (crowd.images == 255).mean() < 0.01
 
+    @pytest.mark.slow
+    def test_poses_multiply_with_lights_and_name_the_photos(self) -> None:
+        made = make_relit_faces(2, [(0, 0), (50, -20)], (16, 16), yaw=[0, -20, 12.5], smile=[0, 0, 0.5])
+        assert len(made) == 12
+        assert made.yaws.tolist() == [0, 0, -20, -20, 12.5, 12.5] * 2
+        assert made.smiles.tolist() == [0, 0, 0, 0, 0.5, 0.5] * 2
+        assert made.pitches.tolist() == made.mouth_opens.tolist() == [0] * 12
+        assert made.azimuths.tolist() == [0, 50] * 6
+        assert made.files[1:5] == (
+            "person-00/A+050E-20",
+            "person-00/A+000E+00Y-20P+00M0S0",
+            "person-00/A+050E-20Y-20P+00M0S0",
+            "person-00/A+000E+00Y+12.5P+00M0S0.5",
+        )
+        assert len(set(made.files)) == 12
+
+
+def turned(n_subjects: int = 1, light: Light = (15, 10), size: tuple[int, int] = SMALL, **pose: Any) -> Gray:
+    """Render people in some poses, shape (people, poses, h, w)."""
+    images = make_relit_faces(n_subjects, [light], size, **pose).images.astype(float)
+    return images.reshape(n_subjects, -1, *images.shape[1:])
+
+
+class TestPose:
+    @pytest.mark.slow
+    def test_a_pose_at_rest_gives_the_bits_of_no_pose(self) -> None:
+        rest = turned(2, yaw=[0, 20], pitch=0.0, mouth_open=0, smile=[0, 0])
+        np.testing.assert_array_equal(rest[:, 0], faces((15, 10), n_subjects=2).images)
+
+    @pytest.mark.slow
+    def test_a_photo_does_not_depend_on_the_other_poses(self) -> None:
+        several = turned(2, yaw=[-30, 20, 20], smile=[0, 0.5, 1])
+        np.testing.assert_array_equal(turned(1, yaw=20, smile=0.5)[0, 0], several[0, 1])
+
+    @pytest.mark.slow
+    def test_a_head_that_hardly_moves_hardly_changes(self) -> None:
+        rest, *moved = turned(1, size=(192, 168), yaw=[0, 0.01, 0, 0, 0], pitch=[0, 0, 0.01, 0, 0],
+                              mouth_open=[0, 0, 0, 0.001, 0], smile=[0, 0, 0, 0, 0.001])[0]  # fmt: skip
+        # Only the noise of the camera, and what is lost where a surface is drawn into a photo.
+        assert max(np.abs(each - rest)[4:-4, 4:-4].mean() for each in moved) < 4
+
+    @given(yaw=st.floats(-45, 45), pitch=st.floats(-30, 30))
+    @examples(50)
+    def test_a_face_that_is_turned_like_a_light_looks_into_it(self, yaw: float, pitch: float) -> None:
+        turn = rotation(yaw, pitch)
+        np.testing.assert_allclose(turn @ [0, 0, 1], synthetic._toward((yaw, pitch)), atol=1e-12)
+        np.testing.assert_allclose(turn @ turn.T, np.eye(3), atol=1e-12)
+        assert np.linalg.det(turn) > 0
+
+    @pytest.mark.slow
+    def test_lights_stay_with_the_camera(self) -> None:
+        half = SMALL[1] // 2
+        for light in ((60, 0), (-60, 0)):
+            for image in turned(2, light, yaw=[-30, 0, 30]).reshape(-1, *SMALL):
+                left, right = image[:, :half].mean(), image[:, half:].mean()
+                assert (left - right) * np.sign(light[0]) > 0.1 * min(left, right)
+        toward, away = turned(2, (50, 0), yaw=[40, -40]).mean(axis=(0, 2, 3))
+        assert toward > 1.2 * away
+
+    @pytest.mark.parametrize(("yaw", "pitch"), [(25, 0), (-40, 15), (10, -30)])
+    def test_a_mirrored_person_turned_the_other_way_is_the_mirror_image(self, yaw: float, pitch: float) -> None:
+        head = make_head(np.random.default_rng([0, 3]), SMALL, 0.3, 0.5)
+        assert head.across is not None
+        fields = {name: getattr(head, name)[:, ::-1] for name in ("relief", "detail", "albedo", "gloss")}
+        pupils = tuple(-pupil.conjugate() for pupil in reversed(head.pupils))
+        mirrored = replace(head, across=-head.across[:, ::-1], pupils=pupils, **fields)
+        photo, mirror = (
+            view.photo(synthetic._radiance(view.surface, light, turn=view.turn), synthetic._toward(light), 0.035)
+            for view, light in (
+                (view_of(head, SMALL, yaw, pitch), (40, 10)),
+                (view_of(mirrored, SMALL, -yaw, pitch), (-40, 10)),
+            )
+        )
+        assert np.abs(photo - mirror[:, ::-1]).mean() < 0.004
+
+    @pytest.mark.parametrize("yaw", [-35, 35])
+    def test_a_turned_head_hides_its_far_side(self, yaw: float) -> None:
+        head = make_head(np.random.default_rng([0, 1]), SMALL, 0, 0)
+        shown = []
+        for angle in (0, yaw):
+            view = view_of(head, SMALL, angle, 0, SMALL)
+            height, width = view.surface.albedo.shape
+            seen = np.asarray(view.weights.sum(axis=0)).reshape(height, width) > 0
+            columns = np.arange(width) + view.surface.margin[1] - head.relief.shape[1] / 2
+            shown.append([seen[:, columns < 0].sum(), seen[:, columns > 0].sum()])
+        # A face that looks to the left of the picture shows its other side.
+        far, near = (0, 1) if yaw > 0 else (1, 0)
+        assert shown[1][far] < 0.8 * shown[0][far]
+        assert shown[1][near] > 1.1 * shown[0][near]
+
+    @pytest.mark.slow
+    def test_a_person_who_turns_a_little_stays_the_most_similar_one(self) -> None:
+        poses = turned(6, (0, 0), yaw=[0, 6, -6, 0], mouth_open=[0, 0, 0, 0.3], smile=[0, 0, 0.3, 0])
+        pixels = poses.reshape(6, 4, -1)
+        nearest = np.linalg.norm(pixels[:, 1:, None] - pixels[:, 0], axis=-1).argmin(axis=-1)
+        assert (nearest == np.arange(6)[:, None]).mean() > 0.9
+
+    @pytest.mark.slow
+    def test_a_larger_photo_has_the_crop_in_its_middle(self) -> None:
+        crop = turned(1, yaw=20)[0, 0]
+        photo = turned(1, yaw=20, surround=0.5)[0, 0]
+        assert photo.shape == (128, 112)
+        # The neck behind the head may be in its shadow, which a crop does not know all of.
+        assert np.abs(photo[32:96, 28:84] - crop).mean() < 3
+        assert make_relit_faces(1, [FRONT], SMALL, surround=0.25).images.shape == (1, 96, 84)
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("photos_extra")
+@pytest.mark.parametrize(
+    "angles", [(0, 0), (-30, 0), (-15, 0), (15, 0), (30, 0), (0, -20), (0, 20), (30, 20), (-30, -20)]
+)
+def test_the_detector_finds_a_turned_face_and_its_mesh_turns_along(angles: tuple[float, float]) -> None:
+    yaw, pitch = angles
+    (photo,) = make_relit_faces(1, [(15, 10)], yaw=yaw, pitch=pitch, surround=0.33).images
+    (face,) = find_faces(photo)
+    assert face.mesh is not None
+    right = np.flatnonzero(mirror_order() > np.arange(478))
+    across = (face.mesh[mirror_order()[right]] - face.mesh[right]).mean(axis=0)
+    assert math.degrees(math.atan2(-across[2], across[0])) == pytest.approx(yaw, abs=8)
+    # Both pupils are where they are in a crop from the front.
+    around = complex(round(0.33 * 168), round(0.33 * 192))
+    for found, true in zip((face.right_eye, face.left_eye), pupils_of(0), strict=True):
+        assert abs(complex(*found) - true - around) < 0.06 * face.eye_distance
+
+
+class TestExpression:
+    @given(person=st.integers(0, 50), mouths=st.lists(st.floats(0.01, 1), min_size=2, max_size=2, unique=True))
+    @examples(10, deadline=None)
+    def test_the_more_a_mouth_is_open_the_more_shows_between_the_lips(self, person: int, mouths: list[float]) -> None:
+        areas = []
+        for mouth_open in sorted(mouths):
+            _, mouth = moved_face(plane_of(person), mouth_open, 0)
+            assert mouth is not None
+            areas.append(mouth.share.sum())
+        assert 0 < areas[0] < areas[1]
+
+    @pytest.mark.slow
+    def test_an_open_mouth_is_dark_inside_and_lowers_the_chin(self) -> None:
+        shut, ajar, wide = turned(1, FRONT, (192, 168), mouth_open=[0, 0.5, 1])[0]
+        within = (slice(130, 165), slice(60, 108))
+        assert (shut[within] < 30).sum() < (ajar[within] < 30).sum() < (wide[within] < 30).sum()
+        rest = plane_of(0)
+        sunk, _ = moved_face(rest, 1, 0)
+        assert (rest.y - sunk.y)[rest.y > 1.9] == pytest.approx(JAW_DROP, abs=0.1)
+
+    @given(person=st.integers(0, 50), smile=st.floats(0.1, 1))
+    @examples(10, deadline=None)
+    def test_a_smile_widens_the_mouth_and_raises_its_corners(self, person: int, smile: float) -> None:
+        rest = plane_of(person)
+        plane, mouth = moved_face(rest, 0, smile)
+        assert mouth is None
+        corners = []
+        for each in (rest, plane):
+            rows, columns = np.nonzero(each.lip_area > 0.5)
+            corners.append((np.ptp(columns), rows[columns == columns.min()].mean()))
+        assert corners[1][0] > corners[0][0]
+        assert corners[1][1] < corners[0][1]
+
+
+def plane_of(person: int) -> Plane:
+    """The coordinates of a person at rest."""
+    canvas = Canvas(np.random.default_rng([0, person]))
+    traits = {name: float(canvas.rng.uniform(low, high)) for name, (low, high) in TRAIT_RANGES.items()}
+    return warped_plane(canvas, traits)
+
 
 LIGHTS_LEGAL = "a non-empty sequence of (azimuth, elevation) in degrees, within -180..180 and -90..90, or None"
+YAW_LEGAL = "a number from -45 to 45, or a non-empty sequence of them"
+MOUTH_LEGAL = "a number from 0 to 1, or a non-empty sequence of them"
 SIZE_LEGAL = "(height, width), two whole numbers of at least 16"
 
 
@@ -218,6 +398,18 @@ SIZE_LEGAL = "(height, width), two whole numbers of at least 16"
         ({"lights": [(1, 2), (3,)]}, f"`lights` of make_relit_faces must be {LIGHTS_LEGAL}; got [(1, 2), (3,)]."),
         ({"lights": "front"}, f"`lights` of make_relit_faces must be {LIGHTS_LEGAL}; got 'front'."),
         ({"lights": 3}, f"`lights` of make_relit_faces must be {LIGHTS_LEGAL}; got 3."),
+        ({"yaw": 46}, f"`yaw` of make_relit_faces must be {YAW_LEGAL}; got 46."),
+        ({"yaw": [0, math.nan]}, f"`yaw` of make_relit_faces must be {YAW_LEGAL}; got [0, nan]."),
+        ({"yaw": []}, f"`yaw` of make_relit_faces must be {YAW_LEGAL}; got []."),
+        ({"yaw": "left"}, f"`yaw` of make_relit_faces must be {YAW_LEGAL}; got 'left'."),
+        (
+            {"yaw": [1, 2], "smile": [0, 1, 0]},
+            "`smile` of make_relit_faces must be a number or a sequence of 2, like the arguments before it; "
+            "got [0, 1, 0].",
+        ),
+        ({"mouth_open": -1}, f"`mouth_open` of make_relit_faces must be {MOUTH_LEGAL}; got -1."),
+        ({"surround": 2}, "`surround` of make_relit_faces must be a number from 0 to 1; got 2."),
+        ({"surround": True}, "`surround` of make_relit_faces must be a number from 0 to 1; got True."),
     ],
 )
 def test_bad_input_is_named_with_what_is_legal_and_what_came(bad: dict[str, Any], message: str) -> None:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
+
+_POSE: Final = ("yaws", "pitches", "mouth_opens", "smiles")
 
 
 @dataclass(frozen=True, eq=False)
@@ -27,6 +29,11 @@ class FaceSet:
         Direction of the light in degrees. Azimuth 0 is the camera axis, positive is the right of the subject
         (the left of the picture); positive elevation is above. NaN where nobody says (AR, ORL, LFW, folders of
         pictures).
+    yaws, pitches : ndarray of shape (n,)
+        Where the face looks, in degrees: 0 into the camera, positive yaw to the left of the picture, positive pitch up.
+        NaN where nobody says (all sets but the rendered one).
+    mouth_opens, smiles : ndarray of shape (n,)
+        How far the mouth is open, and how much the face smiles, 0 to 1; NaN likewise.
     files : tuple of str
         Where each photo came from, relative to the data folder; made-up names for rendered faces.
     shots : tuple of str
@@ -48,12 +55,19 @@ class FaceSet:
     shots: tuple[str, ...] = ()
     skipped: tuple[str, ...] = ()
     found: NDArray[np.bool_] = field(default_factory=lambda: np.zeros(0, bool))
+    yaws: NDArray[np.float64] = field(default_factory=lambda: np.zeros(0))
+    pitches: NDArray[np.float64] = field(default_factory=lambda: np.zeros(0))
+    mouth_opens: NDArray[np.float64] = field(default_factory=lambda: np.zeros(0))
+    smiles: NDArray[np.float64] = field(default_factory=lambda: np.zeros(0))
 
     def __post_init__(self) -> None:
         # The class is frozen, so the usual assignment is closed even here.
         object.__setattr__(self, "shots", self.shots or ("",) * len(self.images))
         if len(self.found) != len(self.images):
             object.__setattr__(self, "found", np.ones(len(self.images), bool))
+        for name in _POSE:
+            if len(getattr(self, name)) != len(self.images):
+                object.__setattr__(self, name, np.full(len(self.images), np.nan))
 
     def __len__(self) -> int:
         return len(self.images)
@@ -70,4 +84,5 @@ class FaceSet:
             files=tuple(self.files[i] for i in positions),
             shots=tuple(self.shots[i] for i in positions),
             found=self.found[positions],
+            **{name: getattr(self, name)[positions] for name in _POSE},
         )

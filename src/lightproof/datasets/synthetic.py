@@ -11,8 +11,9 @@ from scipy.ndimage import gaussian_filter
 from lightproof.core.progress import SizedProgress
 from lightproof.datasets.face_set import FaceSet
 from lightproof.datasets.protocols import YALE_LIGHTS, Light
-from lightproof.datasets.rendering import Field
+from lightproof.datasets.rendering import Canvas, Field
 from lightproof.datasets.rendering.surface import Surface, make_surface
+from lightproof.datasets.rendering.turned_head import make_head, view_of
 from lightproof.errors import BadParameter
 from lightproof.imaging.detection import check_size
 from lightproof.types import is_whole
@@ -30,6 +31,12 @@ BOUNCE = 0.035  # light that comes back from the walls, as a share of the lamp
 ELECTRONS_PER_GRAY = 45.0
 READ_NOISE_GRAY = 0.8
 PENUMBRA_DEGREES = 5.0
+Pose = tuple[float, float, float, float]
+"""Yaw, pitch, opening of the mouth, smile."""
+
+AT_REST: Pose = (0.0, 0.0, 0.0, 0.0)
+POSE_RANGES = {"yaw": (-45.0, 45.0), "pitch": (-30.0, 30.0), "mouth_open": (0.0, 1.0), "smile": (0.0, 1.0)}
+UPRIGHT = np.eye(3)  # the rotation of a head that looks into the camera
 SHADOW_REACH = 1.8  # face units; no part of a face throws a longer shadow onto the face
 
 
@@ -39,9 +46,17 @@ def make_relit_faces(
     size: tuple[int, int] = (192, 168),
     seed: int = 0,
     *,
+    yaw: float | Sequence[float] = 0.0,
+    pitch: float | Sequence[float] = 0.0,
+    mouth_open: float | Sequence[float] = 0.0,
+    smile: float | Sequence[float] = 0.0,
+    surround: float = 0.0,
     progress: SizedProgress = iter,
 ) -> FaceSet:
-    """Render made-up people, each under every light.
+    """Render made-up people, each in every pose under every light.
+
+    The lights keep their places when a head turns. Photos are cut like those of `lightproof.imaging.align_by_eyes`: the
+    pupils of a person are at the same pixels in every pose.
 
     Parameters
     ----------
@@ -54,13 +69,21 @@ def make_relit_faces(
         Height and width of the photos, at least 16 each.
     seed : int
         Other seed, other people. The same arguments give the same bits.
+    yaw, pitch : float or sequence of float
+        Where the face looks, in degrees: positive yaw is the left of the picture, -45 to 45; positive pitch is up, -30
+        to 30. A face with the yaw and pitch of a light's azimuth and elevation looks into that light.
+    mouth_open, smile : float or sequence of float
+        From 0, at rest, to 1. Of these four the n-th values make the n-th pose; a number is the same in all poses.
+    surround : float
+        How much more to show on each side of the crop, as a share of its height and of its width, 0 to 1. The photos
+        grow by that: they show a head as a detector finds it.
     progress : callable
         Wraps the loop over the people, to show how far it is.
 
     Returns
     -------
     FaceSet
-        ``n_subjects * len(lights)`` photos, person by person, lights in the given order.
+        ``n_subjects * poses * len(lights)`` photos, person by person, pose by pose, all in the given order.
 
     Raises
     ------
@@ -74,27 +97,83 @@ def make_relit_faces(
     (4, 32, 28)
     >>> faces.files[1]
     'person-00/A+050E-20'
+    >>> make_relit_faces(1, [(0, 0)], size=(32, 28), yaw=[-20, 20], smile=1).files
+    ('person-00/A+000E+00Y-20P+00M0S1', 'person-00/A+000E+00Y+20P+00M0S1')
     """
     for name, value, least in (("n_subjects", n_subjects, 1), ("seed", seed, 0)):
         if not is_whole(value, least):
             raise BadParameter("make_relit_faces", name, f"a whole number of at least {least}", value)
     height, width = check_size("make_relit_faces", size)
     chosen = _checked_lights(lights)
-    images = np.empty((n_subjects, len(chosen), height, width), dtype=np.uint8)
+    poses = _checked_poses(yaw=yaw, pitch=pitch, mouth_open=mouth_open, smile=smile)
+    if isinstance(surround, bool) or not isinstance(surround, int | float | np.number) or not 0 <= surround <= 1:
+        raise BadParameter("make_relit_faces", "surround", "a number from 0 to 1", surround)
+    around = (round(surround * height), round(surround * width))
+    frame = (height + 2 * around[0], width + 2 * around[1])
+    images = np.empty((n_subjects, len(poses), len(chosen), *frame), dtype=np.uint8)
     for i in progress(range(n_subjects)):
-        surface = make_surface(np.random.default_rng([seed, i]), (height, width))
-        for j, light in enumerate(chosen):
-            images[i, j] = _expose(_radiance(surface, light), _sensor_rng(seed, i, light))
+        heads: dict[tuple[float, float], Surface] = {}
+        for j, pose in enumerate(poses):
+            if not any(pose) and not any(around):
+                surface = make_surface(Canvas(np.random.default_rng([seed, i])), (height, width))
+                for k, light in enumerate(chosen):
+                    images[i, j, k] = _expose(_radiance(surface, light), _sensor_rng(seed, i, light, pose))
+                continue
+            face = pose[2:]
+            if face not in heads:
+                heads[face] = make_head(np.random.default_rng([seed, i]), (height, width), *face)
+            view = view_of(heads[face], (height, width), *pose[:2], around)
+            for k, light in enumerate(chosen):
+                radiance = view.photo(_radiance(view.surface, light, turn=view.turn), _toward(light), BOUNCE)
+                images[i, j, k] = _expose(radiance, _sensor_rng(seed, i, light, pose))
     people = [f"person-{i:02d}" for i in range(n_subjects)]
-    light_names = [f"A{azimuth:+04g}E{elevation:+03g}" for azimuth, elevation in chosen]  # as Extended Yale B does
+    yaws, pitches, mouths, smiles = np.tile(np.repeat(np.array(poses), len(chosen), axis=0), (n_subjects, 1)).T
+    shots = [_name(light, pose) for pose in poses for light in chosen]
     return FaceSet(
         name="relit faces",
-        images=images.reshape(-1, height, width),
-        labels=np.repeat(np.array(people), len(chosen)),
-        azimuths=np.tile([azimuth for azimuth, _ in chosen], n_subjects),
-        elevations=np.tile([elevation for _, elevation in chosen], n_subjects),
-        files=tuple(f"{person}/{name}" for person in people for name in light_names),
+        images=images.reshape(-1, *frame),
+        labels=np.repeat(np.array(people), len(shots)),
+        azimuths=np.tile([azimuth for azimuth, _ in chosen], n_subjects * len(poses)),
+        elevations=np.tile([elevation for _, elevation in chosen], n_subjects * len(poses)),
+        files=tuple(f"{person}/{shot}" for person in people for shot in shots),
+        yaws=yaws,
+        pitches=pitches,
+        mouth_opens=mouths,
+        smiles=smiles,
     )
+
+
+def _checked_poses(**parts: float | Sequence[float]) -> list[Pose]:
+    """Return every pose, or say which argument is wrong."""
+    columns: dict[str, NDArray[np.float64]] = {}
+    n_poses = 1
+    for name, value in parts.items():
+        low, high = POSE_RANGES[name]
+        legal = f"a number from {low:g} to {high:g}, or a non-empty sequence of them"
+        try:
+            column = np.atleast_1d(np.array(value, dtype=np.float64))
+        except (TypeError, ValueError):
+            raise BadParameter("make_relit_faces", name, legal, value) from None
+        if column.ndim != 1 or not len(column) or not np.all((column >= low) & (column <= high)):
+            raise BadParameter("make_relit_faces", name, legal, value)
+        if len(column) > 1 < n_poses != len(column):
+            raise BadParameter(
+                "make_relit_faces", name, f"a number or a sequence of {n_poses}, like the arguments before it", value
+            )
+        n_poses = max(n_poses, len(column))
+        columns[name] = column + 0.0  # no minus zero
+    return [
+        (float(yaw), float(pitch), float(mouth), float(smile))
+        for yaw, pitch, mouth, smile in np.stack(np.broadcast_arrays(*columns.values()), axis=1)
+    ]
+
+
+def _name(light: Light, pose: Pose) -> str:
+    """Name a light as Extended Yale B does; a pose follows where there is one."""
+    azimuth, elevation = light
+    yaw, pitch, mouth, smile = pose
+    turned = f"Y{yaw:+03g}P{pitch:+03g}M{mouth:g}S{smile:g}" if any(pose) else ""
+    return f"A{azimuth:+04g}E{elevation:+03g}{turned}"
 
 
 def _checked_lights(lights: Sequence[Light] | None) -> list[Light]:
@@ -110,9 +189,9 @@ def _checked_lights(lights: Sequence[Light] | None) -> list[Light]:
     return [(float(azimuth), float(elevation)) for azimuth, elevation in pairs + 0.0]  # no minus zero
 
 
-def _sensor_rng(seed: int, person: int, light: Light) -> np.random.Generator:
-    """Noise of one photo, keyed by the light itself and not by its place in the list."""
-    millidegrees = [round(1000 * (angle + 180)) for angle in light]
+def _sensor_rng(seed: int, person: int, light: Light, pose: Pose = AT_REST) -> np.random.Generator:
+    """Noise of one photo, keyed by light and pose themselves and not by their places in the lists."""
+    millidegrees = [round(1000 * (angle + 180)) for angle in (*light, *(pose if any(pose) else ()))]
     return np.random.default_rng([seed, person, *millidegrees])
 
 
@@ -123,24 +202,28 @@ def _toward(light: Light) -> NDArray[np.float64]:
     return np.array([-np.sin(azimuth) * level, -np.sin(elevation), np.cos(azimuth) * level], dtype=np.float64)
 
 
-def _radiance(surface: Surface, light: Light, cast_shadows: bool = True) -> Field:
-    """Light that reaches the camera from each pixel, shape (h, w); 1 is white paper facing the lamp."""
-    toward = _toward(light)
+def _radiance(surface: Surface, light: Light, cast_shadows: bool = True, turn: Field = UPRIGHT) -> Field:
+    """Light that reaches the camera from each pixel, shape (h, w); 1 is white paper facing the lamp.
+
+    ``turn`` is the rotation from the head to the camera: lamp, walls and camera stay where they are if the head turns.
+    """
+    outside = _toward(light)
+    toward, camera = outside @ turn, turn[2]
     facing = np.maximum(np.tensordot(toward, surface.normals, 1), 0.0)
     lit = _cast_light(surface, toward) if cast_shadows else np.ones_like(facing)
-    shine = surface.gloss * _shine(surface.normals, toward) * np.minimum(4 * facing, 1.0)
+    shine = surface.gloss * _shine(surface.normals, toward, camera) * np.minimum(4 * facing, 1.0)
     # The wall beside the lamp is the brightest, so the shadow side keeps a trace of shape.
-    walls = BOUNCE * surface.openness * (1 + 0.5 * np.tensordot(toward * [1.0, 1.0, 0.0], surface.normals, 1))
+    walls = BOUNCE * surface.openness * (1 + 0.5 * np.tensordot(outside * [1.0, 1.0, 0.0] @ turn, surface.normals, 1))
     radiance: Field = surface.albedo * (facing * lit + walls) + shine * lit
     return radiance
 
 
-def _shine(normals: Field, toward: NDArray[np.float64]) -> Field:
+def _shine(normals: Field, toward: NDArray[np.float64], camera: NDArray[np.float64]) -> Field:
     """Mirror-like part of the reflection for gloss 1, shape (h, w)."""
-    halfway = toward + np.array([0.0, 0.0, 1.0])
+    halfway = toward + camera
     halfway = halfway / max(float(np.linalg.norm(halfway)), 1e-6)
     # Skin shines more at grazing light (Fresnel), which is what outlines a face lit from behind.
-    grazing = 1 + 4 * (1 - abs(float(halfway[2]))) ** 2
+    grazing = 1 + 4 * (1 - abs(float(halfway @ camera))) ** 2
     return np.asarray(grazing * np.maximum(np.tensordot(halfway, normals, 1), 0.0) ** 14, dtype=np.float64)
 
 

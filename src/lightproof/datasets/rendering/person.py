@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import math
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
 
-from lightproof.datasets.rendering import CROP, EYE_LINE, MARGIN, UNIT, Field, bell, blob, noise, rise
+from lightproof.datasets.rendering import Canvas, Field, bell, blob, noise, rise
 
 Traits = dict[str, float]
 
@@ -50,6 +51,9 @@ TRAIT_RANGES: dict[str, tuple[float, float]] = {
 # fmt: on
 
 
+LAST_FRONT = 0.96  # share of the way to the outline where a height above the picture stops describing a head
+
+
 @dataclass(frozen=True, eq=False)
 class Plane:
     """Coordinates of every canvas pixel, and the landmarks of one person on it, computed once.
@@ -61,19 +65,48 @@ class Plane:
     x: Field
     y: Field
     side: Field
+    wrapped: bool = False  # whether what lies beyond the outline of the head is its side and not the background
+
+    def moved(self, x: Field, y: Field) -> Plane:
+        """Return the same person with other coordinates."""
+        return replace(self, x=x, y=y, side=_side(x))
+
+    @cached_property
+    def outline(self) -> Field:
+        """Half of the width of the head at every y."""
+        t = self.traits
+        narrowing = np.clip((self.y - 0.3) / 1.6, 0.0, None)
+        outline = t["head_width"] - (t["head_width"] - t["jaw_width"]) * narrowing ** (1.3 * t["jaw_corner"])
+        outline = np.maximum(outline, 0.3)
+        return outline if not self.wrapped else np.maximum(outline * (1 - self.closing), 1e-3)
+
+    @cached_property
+    def closing(self) -> Field:
+        """How far the head closes toward the crown and below the chin: 0 on the face, 1 at both ends."""
+        # Both begin beyond the frontal crop.
+        ends = np.maximum((-0.75 - self.y) / 1.5, (self.y - self.traits["chin_y"] - 0.05) / 0.4)
+        return np.asarray(1 - np.sqrt(1 - np.clip(ends, 0.0, 1.0) ** 2), dtype=np.float64)
 
     @cached_property
     def reach(self) -> Field:
         """Share of the way from the middle of the face (0) to the outline of the head (1)."""
-        t = self.traits
-        narrowing = np.clip((self.y - 0.3) / 1.6, 0.0, None)
-        outline = t["head_width"] - (t["head_width"] - t["jaw_width"]) * narrowing ** (1.3 * t["jaw_corner"])
-        return self.side / np.maximum(outline, 0.3)
+        return self.side / self.outline
+
+    @cached_property
+    def around(self) -> Field:
+        """Angle around the head, in radians: 0 in front, a right angle at the outline, more behind it."""
+        # Beyond the last bit of the front, equal steps of the canvas are equal angles.
+        onward = (self.reach - LAST_FRONT) / math.sqrt(1 - LAST_FRONT**2)
+        return np.arcsin(np.minimum(self.reach, LAST_FRONT)) + np.clip(onward, 0.0, 1.3)
+
+    def across(self, columns: Field) -> Field:
+        """How far to the side each point lies, if it is drawn at ``columns`` (x in face units)."""
+        return columns * self.outline * np.sin(self.around) / self.side
 
     @cached_property
     def behind_jaw(self) -> Field:
         """Where neck and background show beside the jaw."""
-        return rise(self.reach - 1.0, 0.012)
+        return np.zeros_like(self.x) if self.wrapped else rise(self.reach - 1.0, 0.012)
 
     @cached_property
     def eye(self) -> tuple[Field, Field, Field, Field]:
@@ -140,10 +173,22 @@ class Plane:
         return line * rise(1.1 - np.abs(u), 0.04) * t["crease_depth"] / 0.03
 
 
-def warped_plane(rng: np.random.Generator, traits: Traits) -> Plane:
+def warped_plane(canvas: Canvas, traits: Traits) -> Plane:
     """Coordinates bent a little by smooth noise: no face is symmetric."""
-    rows, columns = (np.arange(CROP[k] + 2 * MARGIN[k]) + 0.5 - MARGIN[k] for k in range(2))
-    y, x = np.meshgrid(rows / UNIT - EYE_LINE * CROP[0] / UNIT, columns / UNIT - 1.0, indexing="ij")
-    x = x + 0.015 * noise(rng, 34) + 0.0025 * noise(rng, 14)
-    y = y + 0.015 * noise(rng, 34) + 0.0025 * noise(rng, 14)
-    return Plane(traits, x, y, np.sqrt(x**2 + 0.05**2))
+    x, y = canvas.places()
+    x = x + 0.015 * noise(canvas, 34) + 0.0025 * noise(canvas, 14)
+    y = y + 0.015 * noise(canvas, 34) + 0.0025 * noise(canvas, 14)
+    return Plane(traits, x, y, _side(x), any(canvas.beyond))
+
+
+def pupils(plane: Plane) -> list[tuple[int, int]]:
+    """Canvas row and column of the pupil on the left of the picture, and of the other one."""
+    t = plane.traits
+    # As where the pupil is painted.
+    away = np.hypot(plane.side - t["eye_x"] + 0.005, plane.y - t["eye_y"] + 0.015)
+    places = (np.where(half, away, np.inf).argmin() for half in (plane.x < 0, plane.x >= 0))
+    return [(int(place // away.shape[1]), int(place % away.shape[1])) for place in places]
+
+
+def _side(x: Field) -> Field:
+    return np.sqrt(x**2 + 0.05**2)

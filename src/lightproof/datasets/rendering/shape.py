@@ -6,8 +6,10 @@ import math
 
 import numpy as np
 
-from lightproof.datasets.rendering import Field, bell, blob, mix, noise, rise, soft_max
+from lightproof.datasets.rendering import Canvas, Field, bell, blob, mix, noise, rise, soft_max
 from lightproof.datasets.rendering.person import Plane, Traits
+
+CLOSING_DEPTH = 1.2  # face units by which the crown lies behind the forehead, and the throat behind the chin
 
 
 def head_shape(t: Traits, p: Plane) -> Field:
@@ -20,8 +22,10 @@ def head_shape(t: Traits, p: Plane) -> Field:
 
 def _head(t: Traits, p: Plane) -> Field:
     """Skull with forehead, brow ridge, temples and chin."""
-    reach: Field = np.minimum(p.reach, 0.985)
-    sides = -t["head_depth"] * (1 - np.sqrt(1 - reach**2))
+    if p.wrapped:
+        sides = -t["head_depth"] * (1 - np.cos(p.around)) - CLOSING_DEPTH * p.closing
+    else:
+        sides = -t["head_depth"] * (1 - np.sqrt(1 - np.minimum(p.reach, 0.985) ** 2))
     above = np.clip(-0.25 - p.y, 0.0, None)
     forehead = -t["forehead_slope"] * above - 0.25 * above**2 + t["forehead_bulge"] * blob(p.x, p.y + 0.75, 0.5, 0.25)
     ridge = t["brow_ridge"] * bell(p.y - p.brow_line - 0.02, 0.11) * rise(1.1 - p.side, 0.08)
@@ -123,10 +127,10 @@ def _wrinkles(t: Traits, p: Plane) -> Field:
     return fold + forehead + frown
 
 
-def skin_texture(rng: np.random.Generator, t: Traits, p: Plane) -> tuple[Field, Field]:
+def skin_texture(canvas: Canvas, t: Traits, p: Plane) -> tuple[Field, Field]:
     """Uneven flesh that belongs to the shape, and pores too fine to throw a shadow."""
     quiet = 1 - 0.9 * p.eye_opening
-    flesh = 0.014 * noise(rng, 16) + 0.002 * noise(rng, 6) + 0.0004 * (0.6 + t["age"]) * noise(rng, 2.5)
-    patches = np.clip(1 + 0.4 * noise(rng, 20), 0.2, 2.0)
-    pores = t["pores"] * (0.00065 * noise(rng, 1.3) + 0.0005 * noise(rng, 0.7))
+    flesh = 0.014 * noise(canvas, 16) + 0.002 * noise(canvas, 6) + 0.0004 * (0.6 + t["age"]) * noise(canvas, 2.5)
+    patches = np.clip(1 + 0.4 * noise(canvas, 20), 0.2, 2.0)
+    pores = t["pores"] * (0.00065 * noise(canvas, 1.3) + 0.0005 * noise(canvas, 0.7))
     return flesh * quiet, pores * patches * quiet * (1 - 0.7 * p.behind_jaw)
