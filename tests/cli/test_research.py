@@ -57,8 +57,9 @@ def test_the_demo_prints_a_table_and_writes_a_report(tmp_path):
     assert page.count("data:image/png;base64,") > 10
     assert "http" not in page.replace("http-equiv", "")
     rows = json.loads((tmp_path / "rows.json").read_text())
-    assert {row["severity"] for row in rows} == {1, 2, 3, 4}
-    assert {row["n"] for row in rows} == {30, 54, 36, 39}
+    assert {row["severity"] for row in rows} == {1, 2, 3, 4, 5}
+    assert {row["kind"] for row in rows if row["severity"] == 5} == {"turned 25°"}
+    assert {row["n"] for row in rows} == {30, 54, 36, 39, 18}
     best = {row["severity"]: row["accuracy"] for row in rows if row["method"] == "lightproof"}
     assert best[1] == 100
 

@@ -25,3 +25,22 @@ def test_what_is_taken_stays_together(chosen):
 def test_photos_without_a_shot_have_an_empty_one():
     assert face_set().shots == ("", "", "")
     assert face_set().take(np.array([1])).shots == ("",)
+
+
+def test_a_pose_is_unknown_where_nobody_says_it_and_stays_with_its_photo():
+    faces = face_set(yaws=np.array([-20.0, 0.0, 20.0]))
+    assert faces.take(np.array([2, 0])).yaws.tolist() == [20, -20]
+    for unknown in (faces.pitches, faces.mouth_opens, faces.smiles, face_set().yaws):
+        assert np.isnan(unknown).all()
+        assert unknown.shape == (3,)
+
+
+def test_two_sets_are_joined_photo_by_photo():
+    first = face_set(shots=("1", "5", "7"), skipped=("w: junk",), yaws=np.arange(3.0))
+    both = first.joined(first.take(np.array([1])))
+    assert both.name == "some"
+    assert both.files == ("x", "y", "z", "y")
+    assert both.shots == ("1", "5", "7", "5")
+    assert both.yaws.tolist() == [0, 1, 2, 1]
+    assert both.images.shape == (4, 2, 2)
+    assert len(both.found) == len(both.pitches) == 4

@@ -92,13 +92,13 @@ def demo(
     out: Annotated[Path, typer.Option(help="Folder for the report.")] = Path("lightproof-demo"),
     json_file: JsonFile = None,
 ) -> Output:
-    """Render people, enroll one photo each, and name them under ever harder light."""
+    """Render people, enroll one photo each, and name them under ever harder light, and turned."""
     from lightproof.experiments.demo_report import demo_page, demo_table
-    from lightproof.experiments.demonstration import render_people, run_demo
+    from lightproof.experiments.demonstration import render_demo, run_demo
 
     check_folder(out)
     page = out / "report.html"
-    faces = render_people(people, seed, bar("rendering people"))
+    faces = render_demo(people, seed, bar("rendering people"))
     result = run_demo(faces, bar("naming photos"))
     write(page, demo_page(result))
 

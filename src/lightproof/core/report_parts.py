@@ -22,6 +22,7 @@ figcaption { font-size: .78rem; line-height: 1.3 }
 img { max-width: 100%; border-radius: 4px } .face img { width: 100% }
 .right { color: #1a7f37 } .wrong { color: #cf222e }
 .faces, .why { display: grid; gap: .8rem; margin-bottom: 1.4rem; grid-template-columns: repeat(5, 1fr) }
+.faces { grid-template-columns: repeat(6, 1fr) }
 .why { grid-template-columns: repeat(4, 1fr) }
 @media (max-width: 40rem) {
   .faces { grid-template-columns: repeat(3, 1fr) } .why { grid-template-columns: repeat(2, 1fr) }

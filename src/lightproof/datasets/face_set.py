@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from typing import Any, Final
 
 import numpy as np
@@ -86,3 +86,11 @@ class FaceSet:
             found=self.found[positions],
             **{name: getattr(self, name)[positions] for name in _POSE},
         )
+
+    def joined(self, other: FaceSet) -> FaceSet:
+        """Return the photos of this set and then those of another one, under the name of this one."""
+        parts: dict[str, Any] = {}
+        for each in fields(self)[1:]:
+            pair = getattr(self, each.name), getattr(other, each.name)
+            parts[each.name] = pair[0] + pair[1] if isinstance(pair[0], tuple) else np.concatenate(pair)
+        return replace(self, **parts)

@@ -8,7 +8,7 @@ from html import escape
 import numpy as np
 
 from lightproof.core.report_parts import TextTable, image, page, table
-from lightproof.experiments.demonstration import METHODS, OURS, SEVERITIES, Demo, why_not_second
+from lightproof.experiments.demonstration import COLUMNS, METHODS, OURS, SEVERITIES, YAW, Demo, why_not_second
 from lightproof.plots import accuracy_chart, overlay_map, png_of
 
 
@@ -23,10 +23,12 @@ def demo_page(demo: Demo, n_shown: int = 4) -> str:
         f"{sum(map(len, demo.split.probes.values()))} photos to name. Nobody was trained on anything.</p>",
         table(demo_table(demo), strong=[OURS]),
         "<p>Photos named correctly, in percent, by where the light comes from: mild is up to 25° aside, slanting up to "
-        "60°, side up to 95°; the last is lit from behind the ear or from straight above.</p>",
+        "60°, side up to 95°, then from behind the ear or from straight above. In the last column the light is mild "
+        f"and the head is turned by {YAW:g}° to either side.</p>",
         image(chart, "accuracy by light", "chart"),
         "<h2>What the methods saw</h2>",
-        "<p>First the enrolled photo, then one photo of each kind of light, with the name each method gave.</p>",
+        "<p>First the enrolled photo, then one photo of each kind of light and one of a turned head, with the name "
+        "each method gave.</p>",
         *(_person(demo, str(name)) for name in np.unique(demo.faces.labels)[:n_shown]),
         "<h2>Why this person and not the next</h2>",
         f"<p>By the method “{OURS}”. Blue patches are nearer to the person named than to the runner-up, red ones "
@@ -37,10 +39,10 @@ def demo_page(demo: Demo, n_shown: int = 4) -> str:
 
 
 def demo_table(demo: Demo) -> TextTable:
-    """Accuracy of every method by severity of the light."""
-    head = ["method", *SEVERITIES.values()]
-    lines = [[method, *(f"{demo.accuracy(method, s):.1f}" for s in SEVERITIES)] for method in METHODS]
-    lines.append(["photos", *(str(len(demo.split.probes[s])) for s in SEVERITIES)])
+    """Accuracy of every method by severity of the light, and for turned heads."""
+    head = ["method", *COLUMNS.values()]
+    lines = [[method, *(f"{demo.accuracy(method, s):.1f}" for s in COLUMNS)] for method in METHODS]
+    lines.append(["photos", *(str(len(demo.split.probes[s])) for s in COLUMNS)])
     return TextTable("Named correctly from one photo a person, %, by where the light comes from", head, lines)
 
 
@@ -51,7 +53,8 @@ def _person(demo: Demo, name: str) -> str:
         mine = probes[demo.faces.labels[probes] == name]
         photo = int(mine[len(mine) // 3])
         light = f"light {demo.faces.azimuths[photo]:+.0f}°, {demo.faces.elevations[photo]:+.0f}°"
-        cells.append(_face(demo, photo, f"{light}<br>" + "<br>".join(_verdicts(demo, photo))))
+        turned = f", turned {demo.faces.yaws[photo]:+.0f}°" if demo.faces.yaws[photo] else ""
+        cells.append(_face(demo, photo, f"{light}{turned}<br>" + "<br>".join(_verdicts(demo, photo))))
     return f"<div class=faces>{''.join(cells)}</div>"
 
 

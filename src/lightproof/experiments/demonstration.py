@@ -1,4 +1,4 @@
-"""The demonstration: rendered people, enrolled with one photo each, identified under ever harder light."""
+"""The demonstration: rendered people, enrolled with one photo each, identified in ever harder light and turned."""
 
 from __future__ import annotations
 
@@ -19,6 +19,13 @@ from lightproof.types import Array, Floats
 SEVERITIES: Final = {1: "mild", 2: "slanting", 3: "side", 4: "behind or above"}
 """Names of the subsets of the lights: up to 25 degrees aside, up to 60, up to 95, and farther or straight above."""
 
+TURNED: Final = 5
+"""Beside these subsets: heads turned to both sides, in mild light."""
+
+YAW: Final = 25.0  # degrees by which they are turned
+COLUMNS: Final = SEVERITIES | {TURNED: f"turned {YAW:g}°"}
+TURNED_LIGHTS: Final = ((0, 0), (-20, 10), (20, 10))
+
 OURS: Final = "lightproof"
 
 METHODS: Final[dict[str, Callable[[], Any]]] = {
@@ -34,19 +41,25 @@ class Demo:
     """The faces of the demonstration and the answers."""
 
     faces: FaceSet
-    split: Split  # gallery and probes, by severity
+    split: Split  # gallery and probes, by severity or `TURNED`
     answers: dict[str, Array]  # by method, the name for every photo of ``faces``; "" for the gallery
     recognizer: FaceRecognizer  # gave ``answers[OURS]``
 
     def accuracy(self, method: str, severity: int) -> float:
-        """Share of the probes of one severity that a method named, in percent."""
+        """Share of the probes of one severity, or of `TURNED`, that a method named, in percent."""
         probes = self.split.probes[severity]
         return 100 * float(np.mean(self.answers[method][probes] == self.faces.labels[probes]))
 
     def rows(self) -> list[dict[str, Any]]:
         """Return every figure, one dictionary each."""
         return [
-            {"method": method, "severity": severity, "accuracy": self.accuracy(method, severity), "n": len(probes)}
+            {
+                "method": method,
+                "severity": severity,
+                "kind": COLUMNS[severity],
+                "accuracy": self.accuracy(method, severity),
+                "n": len(probes),
+            }
             for method in METHODS
             for severity, probes in self.split.probes.items()
         ]
@@ -57,10 +70,19 @@ def render_people(n_people: int, seed: int, progress: SizedProgress = iter) -> F
     return make_relit_faces(n_people, None, (96, 84), seed, progress=progress)
 
 
+def render_demo(n_people: int, seed: int, progress: SizedProgress = iter) -> FaceSet:
+    """Render the people of the demonstration under these lights, then each turned to both sides."""
+    ahead = render_people(n_people, seed, progress)
+    return ahead.joined(make_relit_faces(n_people, TURNED_LIGHTS, (96, 84), seed, yaw=(-YAW, YAW), progress=progress))
+
+
 def run_demo(faces: FaceSet, progress: SizedProgress = iter) -> Demo:
     """Enroll the frontally lit photo of each person, and identify the others by every method."""
-    frontal = _frontal_pick(faces)
-    split = yale_test_2(frontal).split(faces)
+    ahead = np.flatnonzero(faces.yaws == 0)
+    upright = faces.take(ahead)
+    split = yale_test_2(_frontal_pick(upright)).split(upright)
+    kinds = {severity: ahead[chosen] for severity, chosen in split.probes.items()}
+    split = Split(ahead[split.gallery], kinds | {TURNED: np.flatnonzero(faces.yaws != 0)})
     probes = np.concatenate(list(split.probes.values()))
     answers: dict[str, Array] = {}
     recognizer = FaceRecognizer()
