@@ -254,6 +254,13 @@ class TestPose:
         assert np.linalg.det(turn) > 0
 
     @pytest.mark.slow
+    def test_every_legal_pose_can_be_rendered(self) -> None:
+        yaws, pitches, mouths = np.meshgrid([-45, 0, 45], [-30, 0, 30], [0, 1])
+        poses = {"yaw": yaws.ravel(), "pitch": pitches.ravel(), "mouth_open": mouths.ravel(), "smile": 1}
+        images = turned(1, FRONT, (24, 21), surround=1.0, **poses)
+        assert images.shape == (1, 18, 72, 63)
+        assert (images[0, :, 24:48, 21:42].mean(axis=(1, 2)) > 30).all()
+
     def test_lights_stay_with_the_camera(self) -> None:
         half = SMALL[1] // 2
         for light in ((60, 0), (-60, 0)):
@@ -328,6 +335,19 @@ def test_the_detector_finds_a_turned_face_and_its_mesh_turns_along(angles: tuple
     around = complex(round(0.33 * 168), round(0.33 * 192))
     for found, true in zip((face.right_eye, face.left_eye), pupils_of(0), strict=True):
         assert abs(complex(*found) - true - around) < 0.06 * face.eye_distance
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("photos_extra")
+def test_the_mesh_sees_how_far_a_mouth_is_open() -> None:
+    photos = make_relit_faces(1, [(15, 10)], mouth_open=(0, 0.5, 0.75, 1), surround=0.33).images
+    gaps = []
+    for photo in photos:
+        (face,) = find_faces(photo)
+        assert face.mesh is not None
+        gaps.append(np.linalg.norm(face.mesh[13] - face.mesh[14]) / face.eye_distance)  # the middle of both lips
+    assert gaps[0] < 0.05
+    assert np.all(np.diff(gaps) > 0.03)
 
 
 class TestExpression:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -114,18 +114,9 @@ def make_relit_faces(
     for i in progress(range(n_subjects)):
         heads: dict[tuple[float, float], Surface] = {}
         for j, pose in enumerate(poses):
-            if not any(pose) and not any(around):
-                surface = make_surface(Canvas(np.random.default_rng([seed, i])), (height, width))
-                for k, light in enumerate(chosen):
-                    images[i, j, k] = _expose(_radiance(surface, light), _sensor_rng(seed, i, light, pose))
-                continue
-            face = pose[2:]
-            if face not in heads:
-                heads[face] = make_head(np.random.default_rng([seed, i]), (height, width), *face)
-            view = view_of(heads[face], (height, width), *pose[:2], around)
+            see = _camera(np.random.default_rng([seed, i]), (height, width), pose, around, heads)
             for k, light in enumerate(chosen):
-                radiance = view.photo(_radiance(view.surface, light, turn=view.turn), _toward(light), BOUNCE)
-                images[i, j, k] = _expose(radiance, _sensor_rng(seed, i, light, pose))
+                images[i, j, k] = _expose(see(light), _sensor_rng(seed, i, light, pose))
     people = [f"person-{i:02d}" for i in range(n_subjects)]
     yaws, pitches, mouths, smiles = np.tile(np.repeat(np.array(poses), len(chosen), axis=0), (n_subjects, 1)).T
     shots = [_name(light, pose) for pose in poses for light in chosen]
@@ -166,6 +157,25 @@ def _checked_poses(**parts: float | Sequence[float]) -> list[Pose]:
         (float(yaw), float(pitch), float(mouth), float(smile))
         for yaw, pitch, mouth, smile in np.stack(np.broadcast_arrays(*columns.values()), axis=1)
     ]
+
+
+def _camera(
+    rng: np.random.Generator,
+    size: tuple[int, int],
+    pose: Pose,
+    around: tuple[int, int],
+    heads: dict[tuple[float, float], Surface],
+) -> Callable[[Light], Field]:
+    """Return what takes a photo of one person in one pose under a light; ``heads`` keeps faces that turn again."""
+    if not any(pose) and not any(around):
+        surface = make_surface(Canvas(rng), size)
+        return lambda light: _radiance(surface, light)
+    yaw, pitch, *face = pose
+    key = (face[0], face[1])
+    if key not in heads:
+        heads[key] = make_head(rng, size, *key)
+    head = view_of(heads[key], size, yaw, pitch, around)
+    return lambda light: head.photo(_radiance(head.surface, light, turn=head.turn), _toward(light), BOUNCE)
 
 
 def _name(light: Light, pose: Pose) -> str:

@@ -78,7 +78,7 @@ class Plane:
         narrowing = np.clip((self.y - 0.3) / 1.6, 0.0, None)
         outline = t["head_width"] - (t["head_width"] - t["jaw_width"]) * narrowing ** (1.3 * t["jaw_corner"])
         outline = np.maximum(outline, 0.3)
-        return outline if not self.wrapped else np.maximum(outline * (1 - self.closing), 1e-3)
+        return outline if not self.wrapped else np.maximum(outline * (1 - self.closing), 1e-4)
 
     @cached_property
     def closing(self) -> Field:

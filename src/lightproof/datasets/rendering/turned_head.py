@@ -12,11 +12,13 @@ from scipy.ndimage import gaussian_filter, shift
 from scipy.sparse import csr_array
 
 from lightproof.core.jit import compiled
-from lightproof.datasets.rendering import CROP, EYE_LINE, UNIT, Canvas, Field, in_pixels, margin_of, rise
+from lightproof.datasets.rendering import CROP, EYE_LINE, UNIT, Canvas, Field, in_pixels, margin_of, mix, rise
 from lightproof.datasets.rendering.surface import Surface, make_surface
 
-BEYOND: Final = (110, 40, 56)
+BEYOND: Final = (110, 60, 56)
 """Canvas pixels above, below and on each side of a frontal crop's canvas: up to the crown, and behind the ears."""
+
+EYES_BELOW_TOP: Final = EYE_LINE * CROP[0] / UNIT  # of a crop, in face units
 
 SUBPIXELS: Final = 2  # a pixel is the mean of so many by so many, so that no outline has steps
 MIN_AREA: Final = 0.01  # subpixels; the usual half cell of the grid has 2
@@ -37,7 +39,8 @@ class TurnedHead:
     weights: csr_array  # share of each pixel of the surface in each pixel of the photo
     cover: Field  # share of each pixel of the photo that the head covers, (h, w)
     neck: Field  # place across the neck of each pixel, -1 to 1 from side to side, (h, w)
-    neck_albedo: Field
+    neck_share: Field  # 1 where there is neck behind the head, 0 where there is the room
+    neck_albedo: float
     pitch: tuple[float, float]  # height and width of a pixel of the photo in face units
 
     def photo(self, radiance: Field, toward: NDArray[np.float64], walls: float) -> Field:
@@ -52,7 +55,7 @@ class TurnedHead:
         facing = np.maximum(toward[0] * self.neck + toward[2] * inside, 0.0) * self._lit(toward)
         neck = self.neck_albedo * (facing + walls * (0.4 + 0.6 * inside))
         room = ROOM * (max(float(toward[2]), 0.0) + walls)
-        behind = room + (neck - room) * rise(1 - np.abs(self.neck), 0.01) * (self.neck_albedo > 0)
+        behind = mix(np.full_like(neck, room), neck, self.neck_share)
         return np.asarray(head + (1 - self.cover) * behind, dtype=np.float64)
 
     def _lit(self, toward: NDArray[np.float64]) -> Field:
@@ -77,46 +80,53 @@ def view_of(
     """
     turn = rotation(yaw, pitch)
     assert head.across is not None
-    rows, columns = head.relief.shape
-    top, left = (a + b for a, b in zip(margin_of(size), in_pixels((BEYOND[0], BEYOND[2]), size), strict=True))
     down, right = head.pitch
-    eye_line = EYE_LINE * CROP[0] / UNIT
-    y = (np.arange(rows) - top + 0.5) * down - eye_line
-    points = np.stack([head.across, np.broadcast_to(y[:, None], head.across.shape), head.relief])
-    seen = np.tensordot(turn, points, 1)
-    front = np.array(head.pupils)
-    heights = [
-        head.relief[round((p.imag + eye_line) / down - 0.5 + top), round((p.real + 1) / right - 0.5 + left)]
-        for p in front
+    top, left = (a + b for a, b in zip(margin_of(size), in_pixels((BEYOND[0], BEYOND[2]), size), strict=True))
+    y = _down_the_face(np.arange(len(head.relief)) - top, down)
+    seen = np.tensordot(turn, np.stack([head.across, y[:, None] + 0 * head.across, head.relief]), 1)
+    # The turned pupils are brought back to where they are from the front.
+    goals = np.array(head.pupils)
+    pupils = [
+        seen[:2, round((goal.imag - y[0]) / down), round((goal.real + 1) / right - 0.5 + left)] @ [1, 1j]
+        for goal in head.pupils
     ]
-    eyes = turn @ np.stack([front.real, front.imag, heights])
-    before, after = eyes[0] + 1j * eyes[1], front
-    step = (after[1] - after[0]) / (before[1] - before[0])
-    places = step * (seen[0] + 1j * seen[1] - before[0]) + after[0]
+    step = (goals[1] - goals[0]) / (pupils[1] - pupils[0])
+    move = goals[0] - step * pupils[0]
+    places = step * (seen[0] + 1j * seen[1]) + move
     height, width = (side + 2 * more for side, more in zip(size, around, strict=True))
-    shown = (
-        SUBPIXELS * ((places.imag + eye_line) / down + around[0]) - 0.5,
-        SUBPIXELS * ((places.real + 1) / right + around[1]) - 0.5,
-    )
     hits = np.full((2, SUBPIXELS * height, SUBPIXELS * width), -1.0)
-    _draw(*shown, seen[2], hits, np.full(hits.shape[1:], -np.inf))
+    _draw(
+        SUBPIXELS * ((places.imag + EYES_BELOW_TOP) / down + around[0]) - 0.5,
+        SUBPIXELS * ((places.real + 1) / right + around[1]) - 0.5,
+        seen[2],
+        hits,
+        np.full(hits.shape[1:], -np.inf),
+    )
     window, weights, cover = _weights(hits, height, width)
+    pixels = (
+        (np.arange(width) - around[1] + 0.5) * right
+        - 1
+        + 1j * _down_the_face(np.arange(height) - around[0], down)[:, None]
+    )
     pivot = turn @ NECK
-    pixels_y = (np.arange(height) - around[0] + 0.5)[:, None] * down - eye_line
-    pixels_x = (np.arange(width) - around[1] + 0.5)[None, :] * right - 1
-    plane = (pixels_x + 1j * pixels_y - after[0]) / step + before[0]
-    spread = 1 + 1.5 * np.clip(plane.imag - pivot[1] - 0.5, 0.0, None) ** 2
-    chin = slice(round((1.9 + eye_line) / down + top), round((2.2 + eye_line) / down + top))
-    skin = float(head.albedo[chin, columns // 2 - columns // 8 : columns // 2 + columns // 8].mean())
+    off = (pixels - move) / step - complex(pivot[0], pivot[1])
+    neck = off.real / NECK_WIDTH / (1 + 1.5 * np.clip(off.imag - 0.5, 0.0, None) ** 2)
+    middle = head.albedo.shape[1] // 2
     return TurnedHead(
         surface=head.window(*window),
         turn=turn,
         weights=weights,
         cover=cover,
-        neck=(plane.real - pivot[0]) / (NECK_WIDTH * spread),
-        neck_albedo=skin * rise(plane.imag - pivot[1] + 0.8, 0.05),
+        neck=neck,
+        neck_share=rise(1 - np.abs(neck), 0.01) * rise(off.imag + 0.8, 0.05),
+        neck_albedo=float(head.albedo[(y > 1.9) & (y < 2.2), middle - middle // 4 : middle + middle // 4].mean()),
         pitch=head.pitch,
     )
+
+
+def _down_the_face(rows: NDArray[np.int_], height: float) -> Field:
+    """Return y of rows of a crop, each so many face units high."""
+    return np.asarray((rows + 0.5) * height - EYES_BELOW_TOP, dtype=np.float64)
 
 
 def rotation(yaw: float, pitch: float) -> Field:
