@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
-from lightproof.datasets import FaceSet, make_relit_faces
+from lightproof.datasets import FaceSet, load_lfw, load_orl, make_relit_faces
 from lightproof.datasets.protocols import CHOSEN_ON_FIRST, yale_test_2
 from lightproof.datasets.yale_b import YALE_EYES
 from lightproof.errors import MissingExtra
@@ -160,6 +160,16 @@ def test_in_a_photo_the_face_nearest_the_middle_counts(photos_extra, snapshots):
     assert not search.faces.images[2].any()
     for photo, pair, face in zip(photos.images[:2], search.eyes, search.faces.images, strict=False):
         assert_array_equal(face, align_by_eyes(photo, *((eye.real, eye.imag) for eye in pair)))
+
+
+def test_faces_of_orl_and_of_lfw_are_found(photos_extra, orl_data, lfw_data):
+    """All of the first three people of ORL, and of every 25th photo of LFW all but one; most lie in the middle."""
+    orl, lfw = load_orl(orl_data), load_lfw(lfw_data)
+    assert find_again(orl.take(np.arange(30))).faces.found.all()
+    search = find_again(lfw.take(np.arange(0, len(lfw), 25)))
+    assert search.faces.found.mean() > 0.98
+    between = search.eyes[search.faces.found].mean(axis=1)
+    assert (np.abs(between - (125 + 115j)) < 25).mean() > 0.95
 
 
 def test_the_yaw_is_unknown_where_no_face_is_found(photos_extra, snapshots):

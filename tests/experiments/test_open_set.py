@@ -105,8 +105,8 @@ def test_with_photos_half_of_the_people_are_strangers_and_rows_go_by_pose(photos
     assert (whole.galleries, whole.n, whole.strangers) == (3, 3 * PEOPLE // 2, 3 * PEOPLE // 2)
     assert whole.found > 90
     found, verify = open_set_tables(rows)
-    assert "10 to 25°" in found.head
-    assert "10 to 25°" in verify.head
+    assert "turned 10 to 25°" in found.head
+    assert "turned 10 to 25°" in verify.head
     assert "; 3 draws. " in found.note
 
 

@@ -14,7 +14,7 @@ DATASETS: Final = (*PAPER_SETS, *PHOTO_SETS, "folder", "rendered")
 JITTERED_SETS: Final = ("yale", "rendered")
 """Sets with a Test 2, whose crops have the eyes where :mod:`lightproof.imaging.detection` puts them."""
 
-_POSES: Final = {1: "yaw within 10°", 2: "10 to 25°", 3: "above 25°", 4: "yaw unknown"}
+_POSES: Final = {1: "turned under 10°", 2: "turned 10 to 25°", 3: "turned over 25°", 4: "pose unknown"}
 
 
 def subset_title(dataset: str, subset: int | str) -> str:

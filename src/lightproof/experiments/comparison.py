@@ -100,7 +100,7 @@ def _note(lines: Sequence[ExperimentRows], published: bool) -> str:
     spread = any(line.whole.std is not None for line in lines)
     by_pose = any(line.whole.dataset in PHOTO_SETS and len(line.by_subset) > 1 for line in lines)
     sentences = {
-        "The columns part the probes by how far the head is turned from where it was in the enrolled photo.": by_pose,
+        "The columns part the probes by how far the head is turned (yaw) since the enrolled photo.": by_pose,
         "± is the standard deviation over the galleries.": spread,
         "In parentheses the published figure, and how far ours is from it.": published,
         "The interval is Wilson's for the number of photos.": True,

@@ -135,4 +135,5 @@ def _eyes_of(face: Face) -> NDArray[np.complex128]:
 
 
 def _yaw_of(face: Face) -> float:
-    return float("nan")
+    pose = getattr(face, "pose", None)
+    return float("nan") if pose is None else float(pose.yaw)

@@ -18,7 +18,7 @@ from lightproof.core.report_parts import TextTable, page, plate, table
 from lightproof.datasets.face_set import FaceSet
 from lightproof.datasets.protocols import Split
 from lightproof.estimators.recognizer import FaceRecognizer
-from lightproof.experiments import PAPER_SETS, subset_title
+from lightproof.experiments import PAPER_SETS, PHOTO_SETS, subset_title
 from lightproof.experiments.accuracies import AccuracyRow, hits_by_photo, lines_of, rows_of
 from lightproof.experiments.cache import (
     FORMAT,
@@ -197,8 +197,9 @@ def _about(chapter: Chapter) -> str:
         if result.experiment.table == "main":
             splits.setdefault((result.experiment.test, _enrolled(result)), result.splits[0])
     for (test, enrolled), split in splits.items():
-        named = {subset_title(chapter.dataset, subset): len(probes) for subset, probes in split.probes.items()}
-        counts = ", ".join(f"{number} in {subset}" for subset, number in named.items())
+        titles = {subset: subset_title(chapter.dataset, subset) for subset in split.probes}
+        within = "" if chapter.dataset in PHOTO_SETS else "in "
+        counts = ", ".join(f"{len(probes)} {within}{titles[subset]}" for subset, probes in split.probes.items())
         about += f" {test}: {enrolled} enrolled, to name {counts}."
     return about
 
