@@ -154,6 +154,18 @@ def test_the_tables_of_the_gallery_are_the_committed_rows(name):
         assert markdown(table).strip() in page
 
 
+@pytest.mark.parametrize("name", ["orl", "lfw"])
+def test_the_tables_of_photo_sets_are_the_committed_rows(name):
+    page = (ROOT / "docs" / "reproduce.md").read_text()
+    rows = [AccuracyRow(**row) for row in json.loads((RESULTS / f"{name}.json").read_text())]
+    shown = [t for t in comparison.all_tables([], rows, np.array([0])) if t.title.startswith("One photo")]
+    assert len(shown) == 3
+    assert {line.whole.name for line in lines_of(rows)} == {m.name for m in METHODS.values() if m.kind != "network"}
+    open_rows = [open_set.OpenSetRow(**row) for row in json.loads((RESULTS / f"{name}-open-set.json").read_text())]
+    for table in [*shown, *open_set.open_set_tables(open_rows)]:
+        assert markdown(table).strip() in page
+
+
 def test_the_ablation_has_every_trial_in_every_view():
     rows = json.loads((RESULTS / "beyond.json").read_text())
     found = {(r["part"], r["title"], r["people"], r["frame"], r["alignment"]) for r in rows}
