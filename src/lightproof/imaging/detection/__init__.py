@@ -9,6 +9,7 @@ from lightproof.imaging.detection.eye_alignment import (
     check_size,
     jitter_by_eyes,
 )
+from lightproof.imaging.detection.head_pose import HeadPose, pose_of
 from lightproof.imaging.detection.portraits import File, Portrait, pictures_of, read_portrait, read_portraits
 
 __all__ = [
@@ -18,6 +19,7 @@ __all__ = [
     "LOOKS",
     "Face",
     "File",
+    "HeadPose",
     "Portrait",
     "align_by_eyes",
     "check_size",
@@ -26,6 +28,7 @@ __all__ = [
     "jitter_by_eyes",
     "mesh_of_crop",
     "pictures_of",
+    "pose_of",
     "read_portrait",
     "read_portraits",
 ]

@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import cmath
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Final, NamedTuple
 
 import numpy as np
@@ -25,6 +26,7 @@ from lightproof.imaging.detection.face_networks import (
     lay_mesh,
     mirror_order,
 )
+from lightproof.imaging.detection.head_pose import HeadPose, pose_of
 from lightproof.types import Floats
 
 
@@ -61,6 +63,7 @@ MESH_MIDDLE: Final = 0.4  # from the eyes down to that square's middle
 MAX_EYE_MOVE: Final = 0.1  # by which the mesh may move the eyes; if it moves them farther, it is fitted once more
 
 MIN_EYE_PIXELS: Final = 20.0  # eye distance below which there is too little of a face to compare it
+FADING_SHARE: Final = 0.3  # of a crop's width: so far beyond its border it has faded to 1 / e
 SMALLEST_CROP: Final = 16  # pixels a side of a crop below which it gets no mesh
 MIN_EYE_SHARE: Final = 0.012  # of the photo's longer side: too small an eye distance even for the smallest squares
 
@@ -96,6 +99,11 @@ class Face:
     def eye_distance(self) -> float:
         """Return the distance of the eyes in pixels."""
         return abs(complex(*self.left_eye) - complex(*self.right_eye))
+
+    @cached_property
+    def pose(self) -> HeadPose | None:
+        """How the head is turned, and whether mouth and eyes are open; None without a mesh."""
+        return None if self.mesh is None else pose_of(self.mesh)
 
     @property
     def roll(self) -> float:
@@ -148,8 +156,8 @@ def cut(image: NDArray[np.uint8], face: Face, size: tuple[int, int] = FACE_SIZE)
 def mesh_of_crop(crop: NDArray[np.uint8]) -> Face | None:
     """Lay the mesh on a face that is cut out already, its eyes about where :func:`align_by_eyes` puts them.
 
-    The network needs to see more than the crop shows. In each look the border of the crop is drawn on to the outside
-    first, which gives the surest mesh; where both meshes do not agree, it is black outside, which finds more faces.
+    The network needs to see more than the crop shows. In each look the border of the crop is drawn on first, fading
+    into the dark, as a head does. Where both meshes do not agree on that, it is black beyond the border.
 
     Parameters
     ----------
@@ -170,9 +178,25 @@ def mesh_of_crop(crop: NDArray[np.uint8]) -> Face | None:
     if min(crop.shape) < SMALLEST_CROP:
         return None
     eyes = np.array(eye_places(*crop.shape))
-    drawn = [Pyramid(crop, beyond) for beyond in ("edge", "constant")]
-    fits = (both_meshes(photo, eyes, look, 0.0) for look in LOOKS for photo in drawn)
-    return next((face for face in fits if face is not None), None)
+    more = crop.shape[1]
+    drawn_on, plain = Pyramid(_drawn_on(crop, more)), Pyramid(crop)
+    for look in LOOKS:
+        for photo, corner in ((drawn_on, complex(more, more)), (plain, 0j)):
+            face = both_meshes(photo, eyes + corner, look, 0.0)
+            if face is not None and face.mesh is not None:
+                right, left = (complex(eye) for eye in _eyes_of(face) - corner)
+                mesh = face.mesh - (corner.real, corner.imag, 0)
+                mesh.flags.writeable = False
+                return replace(face, right_eye=(right.real, right.imag), left_eye=(left.real, left.imag), mesh=mesh)
+    return None
+
+
+def _drawn_on(crop: NDArray[np.uint8], more: int) -> NDArray[np.uint8]:
+    """Draw the border of a crop so many pixels on to each side, fading into the dark."""
+    rows, columns = (np.maximum(0, np.abs(np.arange(-more, n + more) - (n - 1) / 2) - (n - 1) / 2) for n in crop.shape)
+    fading = np.exp(-np.hypot(rows[:, None], columns) / (FADING_SHARE * crop.shape[1]))
+    faded: NDArray[np.uint8] = np.rint(np.pad(crop, more, mode="edge") * fading).astype(np.uint8)
+    return faded
 
 
 def _suspects(photo: Pyramid, depth: int, light: Callable[[Floats], Floats]) -> list[Points]:
@@ -303,15 +327,14 @@ class Window(NamedTuple):
 
 
 class Pyramid:
-    """A photo, and the same photo halved again and again; beyond its border it is black, or its ``"edge"`` drawn on."""
+    """A photo, and the same photo halved again and again."""
 
-    def __init__(self, image: NDArray[np.uint8], beyond: str = "constant") -> None:
+    def __init__(self, image: NDArray[np.uint8]) -> None:
         self._levels: list[Floats] = [image.astype(np.float32) / np.float32(255)]
-        self._beyond = beyond
         self.height, self.width = image.shape
 
     def square(self, window: Window, pixels: int) -> Floats:
-        """Draw a square of the photo with so many pixels a side."""
+        """Draw a square of the photo with so many pixels a side; beyond the photo it is black."""
         from skimage.transform import AffineTransform, warp  # loaded when it is needed, as in `eye_alignment`
 
         level = self._level_for(window.side / pixels)
@@ -326,7 +349,7 @@ class Pyramid:
             AffineTransform(matrix=np.array(matrix)),  # type: ignore[no-untyped-call]
             output_shape=(pixels, pixels),
             order=1,
-            mode=self._beyond,
+            mode="constant",
         )
         return drawn
 

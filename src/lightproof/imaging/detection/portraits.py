@@ -4,16 +4,26 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any, Final, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from lightproof.errors import BadImage, BadParameter, NoFace, SeveralFaces
+from lightproof.errors import BadImage, BadParameter, MissingExtra, NoFace, SeveralFaces
 from lightproof.imaging.decode import in_one_line, read_grey
-from lightproof.imaging.detection.detector import LOOKS, MIN_EYE_PIXELS, MIN_EYE_SHARE, Face, cut, find_faces
+from lightproof.imaging.detection.detector import (
+    LOOKS,
+    MIN_EYE_PIXELS,
+    MIN_EYE_SHARE,
+    Face,
+    cut,
+    find_faces,
+    mesh_of_crop,
+)
 from lightproof.imaging.detection.eye_alignment import FACE_SIZE
+from lightproof.imaging.detection.head_pose import HeadPose
 
 File: TypeAlias = str | Path | bytes
 """The path of a picture, or what is in its file."""
@@ -31,6 +41,21 @@ class Portrait:
     image: NDArray[np.uint8]
     face: Face | None
     n_faces: int
+
+    @cached_property
+    def pose(self) -> HeadPose | None:
+        """How the head is turned, and whether mouth and eyes are open.
+
+        For a picture that was a face already, the mesh is laid on it now. None if that shows no face, or if the extra
+        ``photos`` is not installed.
+        """
+        if self.face is not None:
+            return self.face.pose
+        try:
+            laid = mesh_of_crop(self.image)
+        except MissingExtra:
+            return None
+        return None if laid is None else laid.pose
 
 
 def read_portrait(
