@@ -25,7 +25,7 @@ pytestmark = pytest.mark.slow
 
 DIAGNOSIS_KEYS = [
     "azimuth", "elevation", "side", "height", "balance", "brightness", "shadow_share", "clipped_share", "black_share",
-    "sharpness", "eye_distance", "hint",
+    "sharpness", "eye_distance", "yaw", "pitch", "roll", "mouth_open", "eyes_open", "hint",
 ]  # fmt: skip
 FACE = ("PNG", "L", (168, 192))
 FINDING_KEYS = ["look", "score", "right_eye", "left_eye", "faces"]
@@ -95,7 +95,19 @@ def test_the_light_is_told_in_a_table_and_a_hint(photos_extra, album, call):
     head, front, left = (
         next(line for line in out.splitlines() if name in line) for name in ("shadow", "front", "left.")
     )
-    assert head.split() == ["photo", "light", "from", "balance", "shadow", "white", "black", "sharp", "eyes", "look"]
+    assert head.split() == [
+        "photo",
+        "light",
+        "from",
+        "balance",
+        "shadow",
+        "white",
+        "black",
+        "sharp",
+        "head",
+        "eyes",
+        "look",
+    ]
     assert front.split()[:2] == ["front.png", "front"]
     assert front.split()[-1] == "gamma"
     assert left.split()[:2] == ["left.jpg", "left"]
@@ -125,6 +137,8 @@ def test_rows_for_machines_hold_all_that_is_known(photos_extra, album, call, tmp
     # The crop lies 76 pixels from the left and 64 from the top; its eyes are at row 46 and columns 35 and 132.
     assert row["right_eye"] == pytest.approx([111, 110], abs=10)
     assert row["left_eye"] == pytest.approx([208, 110], abs=10)
+    assert max(abs(row[angle]) for angle in ("yaw", "pitch", "roll")) < 12
+    assert row["mouth_open"] < 0.1 < 0.5 < row["eyes_open"]
     assert row["eye_distance"] == pytest.approx(np.hypot(*np.subtract(row["left_eye"], row["right_eye"])))
 
 

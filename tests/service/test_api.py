@@ -269,7 +269,16 @@ def test_the_light_alone_is_diagnosed_without_anybody_enrolled(newcomer, shots):
     told = read(schemas.DiagnosisSchema, ask(newcomer, "diagnose", shots["Eve"]["left"]))
     assert told.light.side == "right"
     assert told.face is None
+    pose = (told.light.yaw, told.light.pitch, told.light.roll, told.light.mouth_open, told.light.eyes_open)
+    assert None not in pose or pose == (None,) * 5
     problem(ask(newcomer, "explain", shots["Eve"]["left"]), 409, "nobody_enrolled")
+
+
+def test_the_pose_of_a_crop_is_told_where_faces_can_be_found(newcomer, shots, photos_extra):
+    told = read(schemas.DiagnosisSchema, ask(newcomer, "diagnose", shots["Eve"]["front"])).light
+    assert max(abs(told.yaw), abs(told.pitch), abs(told.roll)) < 15
+    assert told.mouth_open < 0.2 < 0.4 < told.eyes_open
+    assert "head" not in told.hint
 
 
 def test_the_threshold_is_set_by_calibration(client, shots):

@@ -29,10 +29,10 @@ EXIT_CODES: Final = (
     "0 every photo was taken; 1 a photo was refused, or nothing could be done, each with a sentence on stderr"
 )
 
-HEAD: Final = ("photo", "light from", "balance", "shadow", "white", "black", "sharp")
+HEAD: Final = ("photo", "light from", "balance", "shadow", "white", "black", "sharp", "head")
 NOTE: Final = (
     "Left and right are those of the picture. Degrees: azimuth (+ left, 90 from the side) and elevation (+ above). "
-    "Balance: + where the left half is brighter."
+    "Balance: + where the left half is brighter. Head: degrees by which it is turned to the left (+) and up (+)."
 )
 
 HEAD_OF_FACE: Final = ("eyes", "look")
@@ -50,7 +50,7 @@ def light(
     force: Force = False,
     json_file: JsonFile = None,
 ) -> Output:
-    """Say what the light does to the face in each photo, and what to do about it."""
+    """Say what light and pose do to the face in each photo, and what to do about it."""
     check_finding(cropped)
     folder = None if picture is None else PictureFolder(picture, photos, force)
 
@@ -71,7 +71,8 @@ def _read_light(photo: Path, name: str, cropped: bool, several: str, folder: Pic
 
     place = None if folder is None else folder.place(f"{name}-light")
     portrait = read_portrait(photo, cropped=cropped, several=several)
-    diagnosis = diagnose(portrait.image, None if portrait.face is None else portrait.face.eye_distance)
+    distance = None if portrait.face is None else portrait.face.eye_distance
+    diagnosis = diagnose(portrait.image, distance, portrait.pose)
     figures = {key: value for key, value in asdict(diagnosis).items() if key != "even"}
     row = {"photo": str(photo), **figures, **face_place(portrait.face, portrait.n_faces)}
     if folder is None or place is None:
@@ -99,7 +100,8 @@ def _show_light(rows: list[Row], cropped: bool) -> None:
 def _figures(row: Row) -> list[str]:
     shares = (f"{row[share]:.0%}" for share in ("shadow_share", "clipped_share", "black_share"))
     balance = round(row["balance"], 2) + 0.0  # no -0.00
-    return [_direction(row), f"{balance:+.2f}", *shares, f"{row['sharpness']:.2f}"]
+    head = "" if row["yaw"] is None else f"{round(row['yaw']):+d}° {round(row['pitch']):+d}°"
+    return [_direction(row), f"{balance:+.2f}", *shares, f"{row['sharpness']:.2f}", head]
 
 
 def _direction(row: Row) -> str:

@@ -142,14 +142,15 @@ def _vote(answer: Answer | None) -> Vote:
 
 
 def _hint(image: Array, vote: Vote) -> str:
-    """Say what the light does if a stranger is seen, or nobody in the dark."""
+    """Say what light and pose do if a stranger is seen, or nobody in the dark."""
+    from lightproof.imaging.detection import Portrait
     from lightproof.imaging.lighting import diagnose
     from lightproof.imaging.lighting.diagnosis import MIN_BRIGHTNESS
     from lightproof.imaging.lighting.light_direction import brightness
 
     if vote[0] == "person" or (vote[0] == "nobody" and brightness(image) >= MIN_BRIGHTNESS):
         return ""
-    diagnosis = diagnose(image)
+    diagnosis = diagnose(image, pose=Portrait(image, None, 1).pose if vote[0] == "stranger" else None)
     return "" if diagnosis.even else diagnosis.hint
 
 

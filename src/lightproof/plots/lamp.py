@@ -82,8 +82,8 @@ def _draw_figures(axes: Axes, diagnosis: Diagnosis, light: Floats | None) -> Non
         ball.add_patch(Circle((79.5, 79.5), 78, fill=False, edgecolor=FAINT, linewidth=1))
     axes.text(0.46, 0.78, _direction(diagnosis), fontsize=11, va="center", linespacing=1.5)
     for i, (name, value) in enumerate(_lines(diagnosis)):
-        axes.text(0.0, 0.49 - 0.072 * i, name, fontsize=10, color=GREY)
-        axes.text(0.46, 0.49 - 0.072 * i, value, fontsize=10)
+        axes.text(0.0, 0.49 - 0.064 * i, name, fontsize=10, color=GREY)
+        axes.text(0.46, 0.49 - 0.064 * i, value, fontsize=10)
 
 
 def _direction(diagnosis: Diagnosis) -> str:
@@ -109,6 +109,9 @@ def _lines(diagnosis: Diagnosis) -> list[tuple[str, str]]:
     ]
     if diagnosis.eye_distance is not None:
         lines.append(("between the eyes", f"{diagnosis.eye_distance:.0f} pixels"))
+    if diagnosis.yaw is not None and diagnosis.pitch is not None:
+        aside, high = "left" if diagnosis.yaw > 0 else "right", "up" if diagnosis.pitch > 0 else "down"
+        lines.append(("head looks", f"{abs(diagnosis.yaw):.0f}° {aside}, {abs(diagnosis.pitch):.0f}° {high}"))
     return lines
 
 

@@ -126,7 +126,7 @@ class Explain(RequestModel):
 
 
 class Diagnose(RequestModel):
-    """A question: what does the light do."""
+    """A question: what do light and pose do."""
 
     photo: Photo
     cropped: Cropped = False

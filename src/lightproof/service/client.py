@@ -169,7 +169,7 @@ class Client:
         return self._ask("POST", "/explain/map", data=fields, files=[_file("photo", photo)]).content
 
     def diagnose(self, photo: Photo, *, cropped: bool = False) -> schemas.DiagnosisSchema:
-        """Ask what the light does."""
+        """Ask what light and pose do."""
         fields = _fields(cropped=cropped)
         return self._read(schemas.DiagnosisSchema, "POST", "/diagnose", data=fields, files=[_file("photo", photo)])
 

@@ -128,9 +128,10 @@ class ProbeFace:
 
     @property
     def light(self) -> schemas.LightSchema:
-        """The light on it."""
+        """The light on it, and its pose."""
         box = self.portrait.face
-        diagnosis = diagnose_face(self.portrait.image, None if box is None else box.eye_distance)
+        distance = None if box is None else box.eye_distance
+        diagnosis = diagnose_face(self.portrait.image, distance, self.portrait.pose)
         return from_attributes(schemas.LightSchema, diagnosis)
 
 
@@ -207,7 +208,7 @@ def _explanation(request: bodies.Explain) -> tuple[Explanation, dict[str, int]]:
 
 
 def diagnose(request: bodies.Diagnose) -> schemas.DiagnosisSchema:
-    """Answer what the light does on a photo."""
+    """Answer what light and pose do on a photo."""
     probe = _read_face(request.photo, "The photo", request.cropped, request.quick)
     return schemas.DiagnosisSchema(probe.light, serializers.face(probe.portrait))
 

@@ -134,7 +134,7 @@ PHOTO: Final = schemas.PhotoSchema(
 )
 ENROLLED: Final = schemas.EnrolledSchema(DETAIL, [PHOTO], [], [])
 LIGHT: Final = schemas.LightSchema(
-    68.0, 4.0, "left", "level", 0.41, 190.0, 0.38, 0.0, 0.02, 0.26, 84.5, False,
+    68.0, 4.0, "left", "level", 0.41, 190.0, 0.38, 0.0, 0.02, 0.26, 84.5, -4.2, 2.5, 0.8, 0.0, 0.74, False,
     "The right half of the picture, your left side, is in shadow: turn to your right, toward the light.",
 )  # fmt: skip
 FACE: Final = schemas.FoundFaceSchema((210.4, 188.0), (294.9, 189.2), 1, "gamma")

@@ -70,7 +70,7 @@ async def explain_map(call: Call, state: State) -> Response:
 @router.post(
     "/diagnose",
     **_question(bodies.Diagnose, of=schemas.DiagnosisSchema(openapi.LIGHT, openapi.FACE)),
-    summary="What does the light do?",
+    summary="What do light and pose do?",
 )
 async def diagnose(call: Call, state: State) -> Response:
     """Tell where the light comes from, what lies in shadow, and what the person may do about it. Nobody is compared."""

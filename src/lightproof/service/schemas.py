@@ -167,7 +167,7 @@ class ForgottenSchema(Schema):
 
 
 class LightSchema(Schema):
-    """What the light does to a face. Left and right are those of the picture unless the text says otherwise."""
+    """What light and pose do to a face. Left and right are those of the picture unless the text says otherwise."""
 
     azimuth: float | None
     """Degrees: 0 is the camera, positive the left of the picture, beyond 90 is behind; null if it cannot be read."""
@@ -190,8 +190,18 @@ class LightSchema(Schema):
     """A sharp face has about 0.25, a blurred one less than 0.13."""
     eye_distance: float | None
     """Pixels between the eyes; null for a face that came cropped."""
+    yaw: float | None
+    """Degrees by which the head looks to the left, the person's right; null where the pose is not known."""
+    pitch: float | None
+    """Degrees by which the head looks up."""
+    roll: float | None
+    """Degrees by which the head is turned clockwise."""
+    mouth_open: float | None
+    """From 0, closed, to 1, wide open."""
+    eyes_open: float | None
+    """From 0, closed, to 1, wide open; an eye at rest has about 0.75."""
     even: bool
-    """Whether the light needs no change."""
+    """Whether neither the light nor the pose needs a change."""
     hint: str
     """One sentence for the person in front of the camera."""
 
@@ -209,7 +219,7 @@ class FoundFaceSchema(Schema):
 
 
 class DiagnosisSchema(Schema):
-    """The light on a face, and where the face was."""
+    """The light on a face, its pose, and where it was."""
 
     light: LightSchema
     face: FoundFaceSchema | None

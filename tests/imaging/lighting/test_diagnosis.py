@@ -17,6 +17,7 @@ from benchmarks.diagnosis import errors, groups, row
 from lightproof.datasets import FaceSet, make_relit_faces
 from lightproof.datasets.protocols import has_even_number
 from lightproof.errors import BadImage, BadParameter
+from lightproof.imaging.detection import HeadPose
 from lightproof.imaging.lighting import Diagnosis, diagnose, light_direction, light_directions
 from lightproof.imaging.lighting.diagnosis import problem_for
 from lightproof.imaging.lighting.light_direction import brightness
@@ -237,6 +238,13 @@ def make_one(which: int) -> np.ndarray:
 
 # --- the hint ------------------------------------------------------------------------------------------------------
 
+LOOKING = HeadPose(yaw=3.0, pitch=-8.0, roll=30.0, mouth_open=0.1, eyes_open=0.7)
+
+
+def looking(**changes: float) -> dict[str, HeadPose]:
+    return {"pose": dataclasses.replace(LOOKING, **changes)}
+
+
 FINE = {
     "azimuth": 0.0,
     "elevation": 0.0,
@@ -250,9 +258,13 @@ PROBLEMS = [
     ({"brightness": 20.0}, "Too dark"),
     ({"clipped": 0.3}, "Too bright"),
     ({"azimuth": None, "elevation": None}, "The light cannot be read"),
+    (looking(yaw=31.6), "Your head is turned 32 degrees to your right (left in the picture): look at the camera."),
     ({"eye_distance": 25.4}, "The face is small, 25 pixels from eye to eye: come closer"),
     ({"sharpness": 0.05}, "The face is blurred: hold still"),
     ({"balance": 0.5}, "The right half of the picture, your left side, is in shadow: turn to your right"),
+    (looking(pitch=-35.0), "Your head is turned 35 degrees down: look at the camera."),
+    (looking(eyes_open=0.02), "Your eyes are closed"),
+    (looking(mouth_open=0.8), "Your mouth is wide open"),
     ({"elevation": 60.0}, "The light comes steeply from above"),
     ({"azimuth": 120.0}, "The light is behind you, on your right (left in the picture)"),
     ({"elevation": -40.0}, "The light comes from below"),
@@ -269,7 +281,7 @@ def test_each_problem_has_its_sentence(change, start):
 
 def test_the_more_important_problem_comes_first():
     merged = dict(FINE)
-    for change, start in reversed(PROBLEMS[:6]):
+    for change, start in reversed(PROBLEMS[:7]):
         merged.update(change)
         assert problem_for(**merged).startswith(start)
 
@@ -287,8 +299,32 @@ def test_even_light_needs_nothing():
 def test_the_other_side_swaps_every_word():
     swapped = "The left half of the picture, your right side, is in shadow: turn to your left, toward the light."
     assert problem_for(**{**FINE, "balance": -0.5}) == swapped
+    turned = "Your head is turned 32 degrees to your left (right in the picture): look at the camera."
+    assert problem_for(**FINE, **looking(yaw=-31.6)) == turned
+    assert problem_for(**FINE, **looking(pitch=35.0)) == "Your head is turned 35 degrees up: look at the camera."
     behind = "The light is behind you, on your left (right in the picture): turn around toward it."
     assert problem_for(**{**FINE, "azimuth": -120.0}) == behind
+
+
+def test_a_head_that_is_turned_a_little_or_lies_on_its_side_needs_nothing():
+    """A crop is cut upright, whatever the roll."""
+    for yaw in (-15.0, 0.0, 15.0):
+        for roll in (-50.0, 50.0):
+            assert problem_for(**FINE, **looking(yaw=yaw, pitch=-15.0, roll=roll)) is None
+
+
+def test_the_expression_is_said_last():
+    wide = looking(eyes_open=0.0, mouth_open=1.0)
+    assert problem_for(**{**FINE, "elevation": -40.0}, **wide).startswith("The light comes from below")
+    assert problem_for(**FINE, **wide).startswith("Your eyes are closed")
+
+
+def test_a_diagnosis_tells_the_pose_where_it_is_known(lit):
+    told = ("yaw", "pitch", "roll", "mouth_open", "eyes_open")
+    assert [getattr(diagnose(lit.images[0]), name) for name in told] == [None] * 5
+    assert [getattr(diagnose(lit.images[0], pose=LOOKING), name) for name in told] == list(vars(LOOKING).values())
+    with pytest.raises(BadParameter, match="`pose` of diagnose must be a HeadPose, or None; got 30"):
+        diagnose(lit.images[0], pose=30)
 
 
 def test_rendered_faces_get_the_hint_of_their_light():
@@ -343,7 +379,7 @@ def test_what_is_no_distance_is_refused(distance):
 
 
 def test_a_diagnosis_is_plain_and_cannot_be_changed(lit):
-    found = diagnose(lit.images[3], eye_distance=np.float32(50))
+    found = diagnose(lit.images[3], np.float32(50), LOOKING)
     assert {type(value) for value in dataclasses.asdict(found).values()} == {float, bool, str}
     assert found.eye_distance == 50
     with pytest.raises(dataclasses.FrozenInstanceError):

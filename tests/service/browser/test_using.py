@@ -96,6 +96,7 @@ def test_identify_shows_the_name_the_score_and_the_threshold_on_the_scale(visit,
     assert score.evaluate(PLACE) == pytest.approx(float(score.inner_text()), abs=0.01)
     assert float(score.inner_text()) >= 0.5
     expect(page.locator("#answer .hint")).to_contain_text("in shadow")
+    expect(page.locator("#answer .pose")).to_contain_text("mouth closed, eyes open")
     assert page.locator(".candidate").count() >= 4
     expect(page.locator(".candidate.chosen")).to_contain_text("Ada")
     expect(page.locator(".candidate.chosen img")).to_be_visible()

@@ -1,15 +1,16 @@
-"""A face -> what the light does to it: direction, measurements, and a hint for the person before the camera."""
+"""A face -> what light and pose do to it: measurements, and a hint for the person before the camera."""
 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, fields
 from typing import Final, Literal
 
 import numpy as np
 
 from lightproof.core.images import bring_to_size
 from lightproof.errors import BadImage, BadParameter
+from lightproof.imaging.detection.head_pose import HeadPose
 from lightproof.imaging.lighting.light_direction import SMALLEST, brightness, light_directions
 from lightproof.types import Array, Floats, is_positive
 
@@ -34,12 +35,18 @@ WHITE_FROM: Final = 250  # grey value from which on nothing can be told apart
 BLACK_TO: Final = 5  # grey value up to which nothing can be told apart
 SHARPNESS_ROWS: Final = 96  # height at which sharpness is judged: finer detail is noise, and no feature of a face
 
+# Of the head; a photo that looks elsewhere is hard to compare with one that looks into the camera.
+MAX_YAW_DEGREES: Final = 20.0
+MAX_PITCH_DEGREES: Final = 25.0  # people differ by 5 degrees in what is level
+MAX_MOUTH_OPEN: Final = 0.45
+MIN_EYES_OPEN: Final = 0.1
+
 NO_PROBLEM: Final = "The light is even: nothing to do."
 
 
 @dataclass(frozen=True)
 class Diagnosis:
-    """What the light does to one face.
+    """What light and pose do to one face.
 
     Attributes
     ----------
@@ -62,6 +69,8 @@ class Diagnosis:
         From 0 to 1; a sharp face has about 0.25, a blurred one less than 0.13.
     eye_distance : float or None
         Pixels between the eyes in the photo the face was cut from, where that is known.
+    yaw, pitch, roll, mouth_open, eyes_open : float or None
+        Those of :class:`~lightproof.imaging.detection.HeadPose`, where the pose is known.
     even : bool
         Whether the face has none of the problems that a hint names.
     hint : str
@@ -79,12 +88,17 @@ class Diagnosis:
     black_share: float
     sharpness: float
     eye_distance: float | None
+    yaw: float | None
+    pitch: float | None
+    roll: float | None
+    mouth_open: float | None
+    eyes_open: float | None
     even: bool
     hint: str
 
 
-def diagnose(face: Array, eye_distance: float | None = None) -> Diagnosis:
-    """Measure what the light does to a face.
+def diagnose(face: Array, eye_distance: float | None = None, pose: HeadPose | None = None) -> Diagnosis:
+    """Measure what the light does to a face, and say what its pose does.
 
     Parameters
     ----------
@@ -93,6 +107,8 @@ def diagnose(face: Array, eye_distance: float | None = None) -> Diagnosis:
         0.21 and 0.79 of the width.
     eye_distance : float, optional
         Pixels between the eyes in the photo before it was cut.
+    pose : HeadPose, optional
+        How the head is turned; ``pose`` of a :class:`~lightproof.imaging.detection.Portrait`.
 
     Examples
     --------
@@ -106,10 +122,13 @@ def diagnose(face: Array, eye_distance: float | None = None) -> Diagnosis:
     face = _checked(face)
     if eye_distance is not None and not is_positive(eye_distance):
         raise BadParameter("diagnose", "eye_distance", "a positive number of pixels, or None", eye_distance)
+    if pose is not None and not isinstance(pose, HeadPose):
+        raise BadParameter("diagnose", "pose", "a HeadPose, or None", pose)
     azimuth, elevation = (None if math.isnan(angle) else float(angle) for angle in light_directions(face[None])[0])
     bright, sides, sharp = brightness(face), balance(face), sharpness(face)
     clipped = float(np.mean(face >= WHITE_FROM))
-    problem = problem_for(azimuth, elevation, sides, bright, clipped, sharp, eye_distance)
+    problem = problem_for(azimuth, elevation, sides, bright, clipped, sharp, eye_distance, pose)
+    known = dict.fromkeys(field.name for field in fields(HeadPose)) if pose is None else asdict(pose)
     return Diagnosis(
         azimuth=azimuth,
         elevation=elevation,
@@ -122,6 +141,7 @@ def diagnose(face: Array, eye_distance: float | None = None) -> Diagnosis:
         black_share=float(np.mean(face <= BLACK_TO)),
         sharpness=sharp,
         eye_distance=None if eye_distance is None else float(eye_distance),
+        **known,
         even=problem is None,
         hint=problem or NO_PROBLEM,
     )
@@ -162,19 +182,44 @@ def problem_for(
     clipped: float,
     sharpness: float,
     eye_distance: float | None,
+    pose: HeadPose | None = None,
 ) -> str | None:
-    """Name the most important problem, or None; the arguments are those of :class:`Diagnosis`."""
+    """Name the most important problem, or None; the arguments are those of :class:`Diagnosis`, and the pose."""
     if brightness < MIN_BRIGHTNESS:
         return "Too dark: turn on a light in front of you, or turn toward the window."
     if clipped > MAX_CLIPPED:
         return "Too bright, parts of the face are plain white: move away from the lamp or out of the sun."
     if azimuth is None or elevation is None:
         return "The light cannot be read: the picture is even, or shows no upright face."
+    turned = _about_the_head(pose)
+    if turned is not None:
+        return turned
     if eye_distance is not None and eye_distance < MIN_EYE_DISTANCE:
         return f"The face is small, {eye_distance:.0f} pixels from eye to eye: come closer to the camera."
     if sharpness < MIN_SHARPNESS:
         return "The face is blurred: hold still, and let the camera focus."
-    return _about_the_light(azimuth, elevation, balance)
+    return _about_the_light(azimuth, elevation, balance) or _about_the_expression(pose)
+
+
+def _about_the_head(pose: HeadPose | None) -> str | None:
+    if pose is None:
+        return None
+    if abs(pose.yaw) > MAX_YAW_DEGREES:
+        yours, in_picture = ("right", "left") if pose.yaw > 0 else ("left", "right")
+        turned = f"{abs(pose.yaw):.0f} degrees to your {yours} ({in_picture} in the picture)"
+        return f"Your head is turned {turned}: look at the camera."
+    if abs(pose.pitch) > MAX_PITCH_DEGREES:
+        way = "up" if pose.pitch > 0 else "down"
+        return f"Your head is turned {abs(pose.pitch):.0f} degrees {way}: look at the camera."
+    return None
+
+
+def _about_the_expression(pose: HeadPose | None) -> str | None:
+    if pose is not None and pose.eyes_open < MIN_EYES_OPEN:
+        return "Your eyes are closed: open them."
+    if pose is not None and pose.mouth_open > MAX_MOUTH_OPEN:
+        return "Your mouth is wide open: close it."
+    return None
 
 
 def _about_the_light(azimuth: float, elevation: float, balance: float) -> str | None:

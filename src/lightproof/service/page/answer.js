@@ -1,7 +1,7 @@
 // Who is on a photo: the name or "Unknown", the score on its scale, the light, the nearest people.
 
 import { byId, el, nameOf, show } from "./dom.js";
-import { degrees, directionWords, lamp } from "./light.js";
+import { degrees, directionWords, lamp, poseWords } from "./light.js";
 import { scale } from "./scale.js";
 import { faceOfPerson } from "./thumbs.js";
 import { oneIn, score as written } from "./words.js";
@@ -54,9 +54,10 @@ function lightBlock({ light, face }) {
     el(
       "div",
       {},
-      el("h4", { text: "The light" }),
+      el("h4", { text: "Light and pose" }),
       el("p", { class: "hint", text: light.hint }),
       el("p", { class: "small soft", text: [directionWords(light), degrees(light)].filter(Boolean).join(": ") + "." }),
+      light.yaw === null ? null : el("p", { class: "small soft pose", text: `${poseWords(light)}.` }),
       face && face.faces > 1
         ? el("p", { class: "small soft", text: `There are ${face.faces} faces on the photo; the largest is compared.` })
         : null,

@@ -15,6 +15,7 @@ const LIGHTS = {
 
 const BEHIND = 105; // degrees, as in lightproof/imaging/lighting/diagnosis.py
 const FRONTAL = 0.36; // sine of the angle below which the light counts as that of the camera
+const FACING = 7.5; // degrees by which a head may be turned and still face the camera
 const AMBIENT = 0.035; // enough to see the head in its own shadow
 const SOFT = 0.12; // width of the edge of the shadow
 const WIDE = 0.78; // a head is narrower than it is high
@@ -124,6 +125,20 @@ export function degrees({ azimuth, elevation }) {
   const aside = `${Math.abs(azimuth).toFixed(0)}° to the ${azimuth < 0 ? "right" : "left"}`;
   const high = `${Math.abs(elevation).toFixed(0)}° ${elevation < 0 ? "down" : "up"}`;
   return `${Math.round(azimuth) === 0 ? "0° to the side" : aside}, ${high}`;
+}
+
+/** How the head is turned, and mouth and eyes, in words; left and right are those of the picture. */
+export function poseWords({ yaw, pitch, roll, mouth_open: mouth, eyes_open: eyes }) {
+  const turns = [
+    [yaw, "to the left", "to the right"],
+    [pitch, "up", "down"],
+    [roll, "clockwise", "counterclockwise"],
+  ].filter(([angle]) => Math.abs(angle) >= FACING);
+  const turned = turns.map(([angle, plus, minus]) => `${Math.abs(angle).toFixed(0)}° ${angle > 0 ? plus : minus}`);
+  const head = turned.length ? `Head turned ${turned.join(", ")}` : "Head toward the camera";
+  const lips = mouth < 0.1 ? "closed" : mouth < 0.45 ? "a little open" : "wide open";
+  const lids = eyes < 0.1 ? "closed" : eyes < 0.4 ? "half closed" : "open";
+  return `${head}; mouth ${lips}, eyes ${lids}`;
 }
 
 /** The seven lights around a face, as the camera sees them: those that photos show, and those that they lack. */
