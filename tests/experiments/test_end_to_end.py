@@ -9,7 +9,7 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 from lightproof.datasets import FaceSet, load_lfw, load_orl, make_relit_faces
-from lightproof.datasets.protocols import CHOSEN_ON_FIRST, yale_test_2
+from lightproof.datasets.protocols import CHOSEN_ON_FIRST, pose_test, yale_test_2
 from lightproof.datasets.yale_b import YALE_EYES
 from lightproof.errors import MissingExtra
 from lightproof.estimators.baselines import pixel_neighbor
@@ -170,6 +170,15 @@ def test_faces_of_orl_and_of_lfw_are_found(photos_extra, orl_data, lfw_data):
     assert search.faces.found.mean() > 0.98
     between = search.eyes[search.faces.found].mean(axis=1)
     assert (np.abs(between - (125 + 115j)) < 25).mean() > 0.95
+
+
+def test_probes_are_grouped_by_the_turn_that_the_mesh_measures(photos_extra):
+    """The first of a person's four photos looks into the camera, the next are turned by 4, 17 and 38 degrees."""
+    people = make_relit_faces(2, [(0, 0)], (96, 84), yaw=(0, 4, -17, 38), surround=0.5)
+    search = find_again(replace(people, name="orl"))
+    assert search.faces.found.all()
+    probes = pose_test(search.yaws).split(search.faces).probes
+    assert {subset: photos.tolist() for subset, photos in probes.items()} == {1: [1, 5], 2: [2, 6], 3: [3, 7]}
 
 
 def test_the_yaw_is_unknown_where_no_face_is_found(photos_extra, snapshots):

@@ -135,5 +135,4 @@ def _eyes_of(face: Face) -> NDArray[np.complex128]:
 
 
 def _yaw_of(face: Face) -> float:
-    pose = getattr(face, "pose", None)
-    return float("nan") if pose is None else float(pose.yaw)
+    return float("nan") if face.pose is None else face.pose.yaw
