@@ -287,14 +287,14 @@ def _reproduce_open_set(asked: Reproduction) -> Output:
     from lightproof.experiments.end_to_end import find_again
     from lightproof.experiments.open_set import N_PHOTO_SPLITS, open_set_tables, run_open_set
     from lightproof.matching.matcher import preset_settings
-    from lightproof.method.presets import GALLERIES
+    from lightproof.method.presets import ENGINES
 
     if asked.cluster is not None:
         raise BadParameter("reproduce", "cluster", "given without --open-set", asked.cluster)
     _check_searched("open-set", asked.table)
     if asked.methods or asked.deep or asked.frames != ALL_CROPS:
         raise BadParameter("reproduce", "open-set", "given without --methods, --deep and --frames", "one of them")
-    presets = [asked.preset] if asked.preset else list(GALLERIES)
+    presets = [asked.preset] if asked.preset else list(ENGINES)
     for name in presets:
         preset_settings(name)
     check_jobs("reproduce", asked.jobs)

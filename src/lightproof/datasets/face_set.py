@@ -8,6 +8,9 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
+from lightproof.core.progress import SizedProgress
+from lightproof.imaging.detection import AlignedFace, align_crop
+
 _POSE: Final = ("yaws", "pitches", "mouth_opens", "smiles")
 
 
@@ -42,6 +45,9 @@ class FaceSet:
     skipped : tuple of str
         One line for each file that was left out: what, then after the last ": " why, in the same words for all files
         left out for the same reason, so that they can be counted.
+    shaped : tuple of ndarray or None
+        Each face brought to the common shape by its mesh, (192, 168), uint8, or None where there is no mesh; empty if
+        nobody has laid meshes yet, see :meth:`aligned`.
     found : ndarray of shape (n,), bool
         Whether a face was found in the photo; everywhere, unless somebody looked and says otherwise.
     """
@@ -54,6 +60,7 @@ class FaceSet:
     files: tuple[str, ...]
     shots: tuple[str, ...] = ()
     skipped: tuple[str, ...] = ()
+    shaped: tuple[NDArray[np.uint8] | None, ...] = ()
     found: NDArray[np.bool_] = field(default_factory=lambda: np.zeros(0, bool))
     yaws: NDArray[np.float64] = field(default_factory=lambda: np.zeros(0))
     pitches: NDArray[np.float64] = field(default_factory=lambda: np.zeros(0))
@@ -83,14 +90,23 @@ class FaceSet:
             elevations=self.elevations[positions],
             files=tuple(self.files[i] for i in positions),
             shots=tuple(self.shots[i] for i in positions),
+            shaped=tuple(self.shaped[i] for i in positions) if self.shaped else (),
             found=self.found[positions],
             **{name: getattr(self, name)[positions] for name in _POSE},
         )
+
+    def aligned(self, progress: SizedProgress = iter) -> list[AlignedFace]:
+        """Return the faces as they are compared; where nobody has laid meshes yet, they are laid now."""
+        if self.shaped:
+            return [AlignedFace(image, shaped) for image, shaped in zip(self.images, self.shaped, strict=True)]
+        return [align_crop(self.images[i]) for i in progress(range(len(self)))]
 
     def joined(self, other: FaceSet) -> FaceSet:
         """Return the photos of this set and then those of another one, under the name of this one."""
         parts: dict[str, Any] = {}
         for each in fields(self)[1:]:
             pair = getattr(self, each.name), getattr(other, each.name)
+            if each.name == "shaped" and not all(pair):
+                pair = (), ()  # meshes of some are of no use
             parts[each.name] = pair[0] + pair[1] if isinstance(pair[0], tuple) else np.concatenate(pair)
         return replace(self, **parts)

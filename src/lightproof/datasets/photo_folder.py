@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
@@ -14,7 +15,7 @@ from lightproof.datasets.face_set import FaceSet
 from lightproof.datasets.file_readers import FolderReader, Image, count, files_below
 from lightproof.errors import NoFace
 from lightproof.imaging.decode import ENDINGS
-from lightproof.imaging.detection import FACE_SIZE, check_size, read_portrait
+from lightproof.imaging.detection import FACE_SIZE, AlignedFace, check_size, read_portrait
 
 SMALLEST_SIDE: Final = 16  # a picture with a shorter side shows no face
 
@@ -61,7 +62,7 @@ def load_folder(
     size = check_size("load_folder", size)
     reader = FolderReader(path, _ANY if few else _TWO_OR_MORE)
     pictures = _list_pictures(reader)
-    faces: dict[Path, Image] = {}
+    faces: dict[Path, AlignedFace] = {}
     seen: set[tuple[str, bytes]] = set()
     for i in progress(range(len(pictures))):
         face = _read(reader, pictures[i], size, cropped, seen)
@@ -71,7 +72,10 @@ def load_folder(
     people, photos = np.unique(np.array(labels, dtype=np.str_), return_counts=True)
     if not len(people) or not (few or (len(people) > 1 and photos.max() > 1)):
         raise reader.missing(f"{count(len(people), 'person', 'people')} with {count(len(faces), 'photo')} altogether")
-    return reader.face_set("folder", faces, labels, [file.stem for file in faces])
+    images = {file: face.image for file, face in faces.items()}
+    found = reader.face_set("folder", images, labels, [file.stem for file in faces])
+    # Of faces that are cut out already, meshes are laid when they are wanted.
+    return found if cropped else replace(found, shaped=tuple(face.shaped for face in faces.values()))
 
 
 def _list_pictures(reader: FolderReader) -> list[Path]:
@@ -92,7 +96,7 @@ def _list_pictures(reader: FolderReader) -> list[Path]:
 
 def _read(
     reader: FolderReader, path: Path, size: tuple[int, int], cropped: bool, seen: set[tuple[str, bytes]]
-) -> Image | None:
+) -> AlignedFace | None:
     image = reader.read(path)
     if image is None:
         return None
@@ -106,14 +110,14 @@ def _read(
         reader.skip(path, "the same picture as another of this person")
         return None
     try:
-        portrait = read_portrait(image, cropped=cropped).image
+        portrait = read_portrait(image, cropped=cropped)
     except NoFace:
         reader.skip(path, "without a face that is found")
         return None
-    scaled = 255 * bring_to_size([portrait], size, np.float64)[0]
+    scaled = 255 * bring_to_size([portrait.image], size, np.float64)[0]
     face: Image = np.clip(np.rint(scaled), 0, 255).astype(np.uint8)
     if face.min() == face.max():
         reader.skip(path, "one even grey")
         return None
     seen.add(key)
-    return face
+    return AlignedFace(face, None if cropped else portrait.aligned.shaped)

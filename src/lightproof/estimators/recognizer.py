@@ -2,32 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator, Sequence
-from dataclasses import KW_ONLY, dataclass, replace
+from collections.abc import Hashable, Sequence
+from dataclasses import KW_ONLY, dataclass
 from pathlib import Path
 from typing import Any, Self, TypeAlias
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
 
-from lightproof.core.images import Images, check_images, refuse_blank
+from lightproof.core.images import Images, check_images
 from lightproof.core.labels import check_label, check_labels, label_array
-from lightproof.errors import BadLabels, BadModelFile, UnknownPerson
+from lightproof.errors import BadLabels, BadModelFile, BadParameter, UnknownPerson
 from lightproof.estimators import model_file
-from lightproof.estimators.alignment_search import AlignmentSearch
+from lightproof.estimators.engine_model import EngineModel
+from lightproof.estimators.paper_model import PaperModel
 from lightproof.estimators.sklearn_contract import ImageEstimator, NotFitted
-from lightproof.estimators.subspace_model import PROBES_PER_BLOCK, People, validated_components
-from lightproof.imaging.detection import File, pictures_of
+from lightproof.imaging.detection import File, portraits_of
+from lightproof.matching.matcher import matcher_for
 from lightproof.method.presets import (
-    FIXED_COMPONENTS,
+    PAPER_PRESETS,
     PRESETS,
+    EngineSettings,
     MethodSettings,
-    check_parameter,
     check_settings,
     without_numpy,
 )
-from lightproof.method.rcdt import PatchRCDTExtractor, check_for, shape_for
-from lightproof.method.subspaces import PatchSpans, SharedSpan
 from lightproof.types import Array, Floats
 
 Pictures: TypeAlias = Images | Sequence[File]
@@ -44,9 +43,10 @@ class FaceRecognizer(ImageEstimator, ClassifierMixin, BaseEstimator):
     Parameters
     ----------
     preset : {"robust", "fast", "authors", "paper"}, default="robust"
-        Where every other parameter comes from when it is None. ``"robust"`` is the most accurate, ``"fast"`` the
-        cheapest; ``"authors"`` does what the released code does, ``"paper"`` what the text says.
-        :data:`lightproof.PRESETS` lists them.
+        ``"robust"``, the most accurate, and ``"fast"``, the cheapest, are the engine that galleries have, too:
+        :mod:`lightproof.matching`. Their settings belong together, and the other parameters must stay None.
+        ``"authors"`` does what the released code does, ``"paper"`` what the text says: the paper's own estimator, whose
+        every parameter can be changed. :data:`lightproof.PRESETS` lists them.
     size, smoothing, light, gradient, cell, overlap, n_angles, angle_scheme, detail, dtype : default=None
         How the features are made; see :class:`lightproof.PatchRCDT`.
     span : {"kept", "joint"}, default=None
@@ -65,15 +65,13 @@ class FaceRecognizer(ImageEstimator, ClassifierMixin, BaseEstimator):
     weights : {"equal", "length"}, default=None
         Whether all patches of a person weigh the same, or by the length of their features; see
         :func:`lightproof.method.subspace_bank.length_weights`.
-    search : {"none", "similarity"}, default=None
-        Whether a probe without a clear winner is moved, scaled and turned to fit each person best; see
-        :mod:`lightproof.estimators.alignment_search`.
     storage : {"float", "int8"}, default=None
         How a person's directions are kept. ``"int8"`` takes a quarter of the room, but keeps only ``components``
         directions: photos added later join these.
     cropped : bool, default=False
         Whether files are upright, cropped faces. If not, a face is searched in the photo, and a file without one is
-        refused; this needs the extra ``photos``. Arrays are always faces.
+        refused; this needs the extra ``photos``. Arrays are always faces. With that extra the engine brings them to the
+        common shape by a mesh, as it does faces in photos.
     random_state : int, default=0
         Seed of the split for ``components="validate"``; nothing else is random.
 
@@ -84,7 +82,10 @@ class FaceRecognizer(ImageEstimator, ClassifierMixin, BaseEstimator):
     settings_ : dict
         The value every setting had in ``fit``; ``components`` is the number that validation chose.
     grid_ : PatchGrid
-        The patches.
+        The patches; of the engine the finest.
+    with_mesh_ : dict of label to bool
+        Whether all photos of each person have a mesh; without the extra ``photos`` none has, and the preset of the paper
+        uses none.
 
     Examples
     --------
@@ -113,7 +114,6 @@ class FaceRecognizer(ImageEstimator, ClassifierMixin, BaseEstimator):
     deformations: str | None = None
     aggregate: str | None = None
     weights: str | None = None
-    search: str | None = None
     storage: str | None = None
     dtype: str | None = None
     cropped: bool = False
@@ -121,14 +121,22 @@ class FaceRecognizer(ImageEstimator, ClassifierMixin, BaseEstimator):
 
     def settings(self) -> dict[str, Any]:
         """Return every setting: the preset's value, or the override."""
-        return dict(self._settings())
+        chosen = self._settings()
+        return chosen.as_dict() if isinstance(chosen, EngineSettings) else dict(chosen)
 
-    def _settings(self) -> MethodSettings:
+    def _settings(self) -> MethodSettings | EngineSettings:
         owner = type(self).__name__
         check_settings(owner, {name: getattr(self, name) for name in ("preset", "cropped", "random_state")})
-        given = {name: getattr(self, name) for name in PRESETS[self.preset]}
+        given = {name: getattr(self, name) for name in PAPER_PRESETS["paper"]}
         overrides = {name: value for name, value in given.items() if value is not None}
-        return MethodSettings.checked(owner, PRESETS[self.preset] | overrides)
+        preset = PRESETS[self.preset]
+        if isinstance(preset, MethodSettings):
+            return MethodSettings.checked(owner, preset | overrides)
+        for name, value in overrides.items():
+            check_settings(owner, {name: value})
+            legal = f"None with preset={self.preset!r}, whose settings belong together (preset='paper' takes it)"
+            raise BadParameter(owner, name, legal, value)
+        return preset
 
     def fit(self, X: Pictures, y: Any) -> Self:
         """Enroll everybody in ``y``, and nobody else.
@@ -142,55 +150,53 @@ class FaceRecognizer(ImageEstimator, ClassifierMixin, BaseEstimator):
             Who is on each image; labels of any hashable type.
         """
         settings = self._settings()
-        images = check_for(pictures_of(X, self.cropped), settings)
-        extractor = PatchRCDTExtractor(settings, shape_for(images, settings))
-        if settings.size == "as-is":
-            extractor.refuse_other_sizes(images)
-        refuse_blank(images)
-        labels = check_labels(y, len(images))
-        vectors = extractor.enrolled_vectors(images, settings.copies, settings.deformations)
-        shared = SharedSpan.of(extractor.translation_)
-        if settings.components == "validate":
-            count = validated_components(vectors, labels, shared, settings, int(self.random_state))
-            settings = replace(settings, components=count)
-        people = People.of(vectors, labels, shared, settings)
-        _ = people.stack  # laid out now, so that the first answer is not slow
-        self._extractor, self._params = extractor, without_numpy(self.get_params())
-        return self._adopt(people)
+        model: EngineModel | PaperModel
+        if isinstance(settings, EngineSettings):
+            model = EngineModel.fit(matcher_for(settings), X, y, self.cropped)
+        else:
+            model = PaperModel.fit(X, y, settings, cropped=self.cropped, seed=int(self.random_state))
+        self._params = without_numpy(self.get_params())
+        return self._adopt(model)
 
     def enroll(self, label: Hashable, images: Pictures) -> Self:
         """Add one person, or more photos of an enrolled one, as in :meth:`fit`; nobody else is touched."""
         label = check_label(label)
         if hasattr(images, "__len__") and len(images) == 0:
             raise BadLabels(f"Label {label!r}", "enrolled with at least one image", "none")
-        faces = pictures_of(images, self.cropped)
-        if not hasattr(self, "_people"):
-            return self.fit(faces, [label] * len(check_images(faces)))
-        checked = self._extractor.check(faces)
-        refuse_blank(checked)
-        settings = self._people.settings
-        vectors = self._extractor.enrolled_vectors(checked, settings.copies, settings.deformations)
-        return self._adopt(self._people.adding(label, vectors))
+        if not hasattr(self, "_model"):
+            faces = portraits_of(images, self.cropped)
+            return self.fit(images, [label] * (len(faces) if faces is not images else len(check_images(faces))))
+        return self._adopt(self._model.adding(label, images, self.cropped))
 
     def forget(self, label: Hashable) -> Self:
         """Remove one person; nobody else is touched."""
-        people = self._fitted("forget")
+        model = self._fitted("forget")
         label = check_label(label)
-        if label not in people.spans:
-            raise UnknownPerson(label, list(people.spans))
-        return self._adopt(people.removing(label))
+        if label not in model.labels:
+            raise UnknownPerson(label, model.labels)
+        return self._adopt(model.removing(label))
 
     def distances(self, X: Pictures) -> Floats:
-        r"""Distance :math:`d^c` of each image to each person, eq. (dis), shape (n, C); the smallest is the answer."""
+        r"""Distance of each image to each person, shape (n, C); the smallest is the answer.
+
+        With the presets of the paper :math:`d^c`, eq. (dis). With the engine, how far the person's score is below that
+        of a perfect match: see :mod:`lightproof.matching.scores`.
+        """
         return self._distances(X, "distances")
 
     def patch_distances(self, X: Pictures) -> Floats:
-        r"""Distance :math:`d_k^c` of each patch of each image to each person's subspace, shape (n, K, C)."""
-        return np.concatenate([distances.transpose(1, 0, 2) for distances, _ in self._compared(X, "patch_distances")])
+        r"""Distance of each patch of each image to each person, before it is weighed, shape (n, K, C).
+
+        With the presets of the paper :math:`d_k^c`. With the engine :math:`1 - e^{-6 s}` with the sine s of the angle
+        to the person's subspace, the weighted mean over the views.
+        """
+        model = self._fitted("patch_distances")
+        return np.concatenate([distances.transpose(1, 0, 2) for distances, _ in model.patches(X, self.cropped)])
 
     def patch_contributions(self, X: Pictures) -> Floats:
         """Part of each patch in :meth:`distances`, shape (n, K, C): their sum over the patches is the distance."""
-        return np.concatenate([added.transpose(1, 0, 2) for _, added in self._compared(X, "patch_contributions")])
+        model = self._fitted("patch_contributions")
+        return np.concatenate([added.transpose(1, 0, 2) for _, added in model.patches(X, self.cropped)])
 
     def predict(self, X: Pictures) -> Array:
         """Name the nearest person of each image, shape (n,)."""
@@ -221,10 +227,8 @@ class FaceRecognizer(ImageEstimator, ClassifierMixin, BaseEstimator):
 
         Labels must be str, int, float or bool: what JSON can hold.
         """
-        people = self._fitted("save")
-        shape = [self.grid_.height, self.grid_.width]
-        facts = {"params": self._params, "settings": dict(people.settings), "shape": shape}
-        model_file.write(Path(path), facts, {label: (s.own, s.coordinates) for label, s in people.spans.items()})
+        facts, people = self._fitted("save").saved()
+        model_file.write(Path(path), {"params": self._params, **facts}, people)
 
     @classmethod
     def load(cls, path: str | Path) -> Self:
@@ -233,58 +237,32 @@ class FaceRecognizer(ImageEstimator, ClassifierMixin, BaseEstimator):
         facts, arrays = model_file.read(path)
         try:
             recognizer = cls(**facts["params"])
-            recognizer.settings()
-            values = {name: facts["settings"][name] for name in PRESETS["authors"]}
-            settings = MethodSettings.checked(cls.__name__, values)
-            check_parameter(cls.__name__, "components", settings.components, FIXED_COMPONENTS)
-            # Checked before anything of that length is made: a header may ask for any number of angles.
-            n_numbers = settings.n_angles * (settings.detail if isinstance(settings.detail, int) else settings.cell**2)
-            if any(own.shape[2] != n_numbers for own, _ in arrays.values()):
-                raise BadModelFile(path, "arrays of other patches than the settings ask for")
-            extractor = PatchRCDTExtractor(settings, facts["shape"])
+            settings = recognizer._settings()
+            model: EngineModel | PaperModel
+            if isinstance(settings, EngineSettings):
+                model = EngineModel.loaded(matcher_for(settings), facts, arrays, path)
+            else:
+                model = PaperModel.loaded(facts, arrays, path)
         except BadModelFile:
             raise
         except (KeyError, TypeError, IndexError, ValueError) as problem:
             raise BadModelFile(path, f"settings that are not legal ({problem})") from None
-        shared = SharedSpan.of(extractor.translation_)
-        for label, (own, coordinates) in arrays.items():
-            fits = own.shape[::2] == (extractor.grid_.n_patches, extractor.n_numbers)
-            if not fits or coordinates.shape[2] != len(shared.vectors) + own.shape[1]:
-                raise BadModelFile(path, f"arrays of other patches than the settings ask for, for {label!r}")
-            kind = settings.dtype if settings.storage == "float" else settings.storage
-            if own.dtype != np.dtype(kind):
-                raise BadModelFile(path, f"{own.dtype} numbers where the settings say {kind}")
-        spans = {label: PatchSpans(own, coordinates, shared) for label, (own, coordinates) in arrays.items()}
-        recognizer._extractor, recognizer._params = extractor, without_numpy(recognizer.get_params())
-        return recognizer._adopt(People(settings, shared, spans))
+        recognizer._params = without_numpy(recognizer.get_params())
+        return recognizer._adopt(model)
 
-    def _adopt(self, people: People) -> Self:
+    def _adopt(self, model: EngineModel | PaperModel) -> Self:
         """Replace the whole state at once, so that an error before this line changes nothing."""
-        self._people, self.settings_, self.grid_ = people, dict(people.settings), self._extractor.grid_
-        self.classes_ = label_array(list(people.spans))
-        self._search = AlignmentSearch(self._extractor) if people.settings.search == "similarity" else None
+        self._model, self.settings_, self.grid_ = model, model.settings, model.grid
+        self.classes_, self.with_mesh_ = label_array(model.labels), model.with_mesh
         return self
 
-    def _fitted(self, wanted: str) -> People:
+    def _fitted(self, wanted: str) -> EngineModel | PaperModel:
         if not self.__sklearn_is_fitted__():
             raise NotFitted(type(self).__name__, wanted, "fit or enroll")
-        return self._people
+        return self._model
 
     def _distances(self, X: Pictures, wanted: str) -> Floats:
-        return np.concatenate([added.sum(axis=0) for _, added in self._compared(X, wanted)])
-
-    def _compared(self, X: Pictures, wanted: str) -> Iterator[tuple[Floats, Floats]]:
-        """Yield the distances of the patches of a block of images, and what each adds, both (K, b, C)."""
-        people = self._fitted(wanted)
-        images = self._extractor.check(pictures_of(X, self.cropped))
-        refuse_blank(images)
-        for start in range(0, len(images), PROBES_PER_BLOCK):
-            pictures = self._extractor.unlit(images[start : start + PROBES_PER_BLOCK])
-            distances = people.distances(self._extractor.describe(pictures))
-            added = people.contributions(distances)
-            if self._search is not None:
-                self._search.improve(pictures, distances, added, people)
-            yield distances, added
+        return self._fitted(wanted).distances(X, self.cropped)
 
     def __sklearn_is_fitted__(self) -> bool:
-        return hasattr(self, "_people") and len(self._people.spans) > 0
+        return hasattr(self, "_model") and len(self._model.labels) > 0

@@ -8,11 +8,12 @@ from typing import Final
 import numpy as np
 
 from lightproof.core.progress import SizedProgress
+from lightproof.imaging.detection import AlignedFace
 from lightproof.matching.calibration import normalized_scores
 from lightproof.matching.matcher import Matcher
 from lightproof.matching.scores import Scores, stack_probes
 from lightproof.matching.templates import TemplateSet
-from lightproof.types import Array, Floats
+from lightproof.types import Floats
 
 TEMPLATES_PER_BLOCK: Final = 256
 """Templates held at a time; features of photos are cheap and computed again for the next block."""
@@ -22,26 +23,28 @@ PHOTOS_PER_BLOCK: Final = 64
 
 
 def compare_drawn(
-    matcher: Matcher, images: Array, enrolled: Sequence[tuple[int, ...]], progress: SizedProgress
+    matcher: Matcher, faces: Sequence[AlignedFace], enrolled: Sequence[tuple[int, ...]], progress: SizedProgress
 ) -> Scores:
     """Compare every photo with templates, each made of some of them: one column of ``people`` for each template."""
-    people_scores = np.empty((len(images), len(enrolled)), np.float32)
-    cohort_scores = np.empty((len(images), len(matcher.cohort)), np.float32)
+    people_scores = np.empty((len(faces), len(enrolled)), np.float32)
+    cohort_scores = np.empty((len(faces), len(matcher.cohort)), np.float32)
     templates, block = matcher.template_set({}), -1
     firsts = range(0, len(enrolled), TEMPLATES_PER_BLOCK)
-    for first, start in progress([(first, start) for first in firsts for start in _starts(images)]):
+    for first, start in progress([(first, start) for first in firsts for start in _starts(faces)]):
         columns, rows = slice(first, first + TEMPLATES_PER_BLOCK), slice(start, start + PHOTOS_PER_BLOCK)
         if first != block:
-            templates, block = _templates(matcher, images, enrolled[columns]), first
-        scores = matcher.compare(images[rows], templates)
+            templates, block = _templates(matcher, faces, enrolled[columns]), first
+        scores = matcher.compare(faces[rows], templates)
         people_scores[rows, columns] = scores.people
         cohort_scores[rows] = scores.cohort
     return Scores(people_scores, cohort_scores)
 
 
-def compare_enrolled(matcher: Matcher, images: Array, people: TemplateSet, progress: SizedProgress) -> Scores:
+def compare_enrolled(
+    matcher: Matcher, faces: Sequence[AlignedFace], people: TemplateSet, progress: SizedProgress
+) -> Scores:
     """Compare every photo with people who are enrolled already."""
-    blocks = [images[start : start + PHOTOS_PER_BLOCK] for start in _starts(images)]
+    blocks = [faces[start : start + PHOTOS_PER_BLOCK] for start in _starts(faces)]
     return stack_probes([matcher.compare(block, people) for block in progress(blocks)])
 
 
@@ -53,11 +56,11 @@ def pair_leads(scores: Scores) -> Floats:
     return np.asarray((zero + scores.people * (one - zero)).astype(np.float32))
 
 
-def _starts(images: Array) -> range:
-    return range(0, len(images), PHOTOS_PER_BLOCK)
+def _starts(faces: Sequence[AlignedFace]) -> range:
+    return range(0, len(faces), PHOTOS_PER_BLOCK)
 
 
-def _templates(matcher: Matcher, images: Array, enrolled: Sequence[tuple[int, ...]]) -> TemplateSet:
+def _templates(matcher: Matcher, faces: Sequence[AlignedFace], enrolled: Sequence[tuple[int, ...]]) -> TemplateSet:
     photos = sorted({photo for group in enrolled for photo in group})
-    single = dict(zip(photos, matcher.templates(images[photos]), strict=True))
+    single = dict(zip(photos, matcher.templates([faces[photo] for photo in photos]), strict=True))
     return matcher.template_set({group: matcher.joined([single[photo] for photo in group]) for group in enrolled})

@@ -142,7 +142,7 @@ def _of_draws(
     drawn = make_draws(people, photos, draws, seed)
     matcher = matcher_for(preset_settings(preset))
     templates = list(dict.fromkeys(enrolled for draw in drawn for enrolled in draw.enrolled))
-    scores = compare_drawn(matcher, faces.images, templates, progress)
+    scores = compare_drawn(matcher, faces.aligned(progress), templates, progress)
     trials = trials_of_draws(scores, {enrolled: i for i, enrolled in enumerate(templates)}, drawn, people)
     return _evaluation(
         faces,
@@ -171,14 +171,15 @@ def _mean_agreement(faces: FaceSet, draws: Sequence[Draw]) -> float:
 def _of_gallery(faces: FaceSet, gallery: GalleryReader, fars: tuple[float, ...], progress: SizedProgress) -> Evaluation:
     # A gallery has names in composed form; folders on some systems do not.
     labels = [normalize("NFC", str(label)) for label in faces.labels]
-    enrolled = gallery.shortlist_for_all(faces.images, sorted(set(labels)))
+    aligned = faces.aligned(progress)
+    enrolled = gallery.shortlist_for_all(aligned, sorted(set(labels)))
     if not len(enrolled):
         raise BadLabels("The gallery", "of one or more people", "nobody")
     known = [str(name) for name in enrolled.names]
     names = known + sorted(set(labels) - set(known))
     number = {name: i for i, name in enumerate(names)}
     people = np.array([number[label] for label in labels], dtype=np.intp)
-    scores = compare_enrolled(gallery.matcher, faces.images, enrolled, progress)
+    scores = compare_enrolled(gallery.matcher, aligned, enrolled, progress)
 
     def other_photo(draw: int, person: int, probe: int) -> int | None:
         """Find another photo of a person in the folder: a gallery need not keep faces."""

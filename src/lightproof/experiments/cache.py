@@ -60,6 +60,8 @@ class Cache:
 def digest_of_faces(faces: FaceSet) -> str:
     """Hash the photos and their labels."""
     digest = hashlib.sha256(np.ascontiguousarray(faces.images).data)
+    for shaped in faces.shaped:
+        digest.update(b"" if shaped is None else shaped.tobytes())
     digest.update(json.dumps([faces.images.shape, faces.labels.tolist(), faces.found.tolist()]).encode())
     return digest.hexdigest()
 

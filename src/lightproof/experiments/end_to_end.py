@@ -16,7 +16,7 @@ from lightproof.datasets.face_set import FaceSet
 from lightproof.datasets.protocols import halves_of, yale_subset
 from lightproof.datasets.yale_b import YALE_EYES
 from lightproof.experiments import PHOTO_SETS
-from lightproof.imaging.detection import FACE_SIZE, Face, align_by_eyes, find_faces
+from lightproof.imaging.detection import FACE_SIZE, Face, align, align_by_eyes, find_faces
 from lightproof.imaging.detection.face_networks import find_weights
 
 FRAME: Final = 320  # side of the black frame, in pixels
@@ -25,11 +25,20 @@ _NOWHERE: Final = np.full(2, complex(np.nan, np.nan))
 
 
 class _Sighting(NamedTuple):
-    """Both eyes in the picture, the look (a relighting of it) in which they were found, and the yaw of the head."""
+    """A face in the picture, and brought to the common shape."""
 
-    eyes: NDArray[np.complex128]
-    look: str
-    yaw: float
+    face: Face
+    shaped: NDArray[np.uint8] | None
+
+    @property
+    def eyes(self) -> NDArray[np.complex128]:
+        """Both eyes in the picture."""
+        return _eyes_of(self.face)
+
+    @property
+    def yaw(self) -> float:
+        """The yaw of the head in degrees."""
+        return float("nan") if self.face.pose is None else self.face.pose.yaw
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,9 +66,10 @@ def find_again(faces: FaceSet, jobs: int = 1, progress: Progress = silent) -> Se
     for i in np.flatnonzero(np.isfinite(eyes[:, 0])):
         right, left = ((eye.real, eye.imag) for eye in eyes[i])
         images[i] = align_by_eyes(faces.images[i], right, left, size)
-    looks = tuple("" if sighting is None else sighting.look for sighting in found)
+    looks = tuple("" if sighting is None else sighting.face.look for sighting in found)
+    shaped = tuple(None if sighting is None else sighting.shaped for sighting in found)
     yaws = np.array([np.nan if sighting is None else sighting.yaw for sighting in found])
-    return Search(replace(faces, images=images, found=np.isfinite(eyes[:, 0])), eyes, looks, yaws)
+    return Search(replace(faces, images=images, shaped=shaped, found=np.isfinite(eyes[:, 0])), eyes, looks, yaws)
 
 
 def set_into_frame(image: NDArray[np.uint8]) -> tuple[NDArray[np.uint8], complex]:
@@ -119,7 +129,7 @@ def _find(image: NDArray[np.uint8]) -> _Sighting | None:
         last = complex(image.shape[1] - 1, image.shape[0] - 1)
         inside = (eyes.real >= 0) & (eyes.imag >= 0) & (eyes.real <= last.real) & (eyes.imag <= last.imag)
         if inside.all():
-            return _Sighting(eyes, face.look, _yaw_of(face))
+            return _sighting(image, _moved(face, -corner))
     return None
 
 
@@ -127,12 +137,19 @@ def _find_in_photo(image: NDArray[np.uint8]) -> _Sighting | None:
     """Find the face nearest the middle of a photo."""
     middle = complex(image.shape[1] - 1, image.shape[0] - 1) / 2
     face = min(find_faces(image), key=lambda face: abs(_eyes_of(face).mean() - middle), default=None)
-    return None if face is None else _Sighting(_eyes_of(face), face.look, _yaw_of(face))
+    return None if face is None else _sighting(image, face)
+
+
+def _sighting(image: NDArray[np.uint8], face: Face) -> _Sighting:
+    return _Sighting(face, align(image, face).shaped)
+
+
+def _moved(face: Face, move: complex) -> Face:
+    """Return a face whose place is counted from another corner."""
+    right, left = (complex(eye) for eye in _eyes_of(face) + move)
+    mesh = None if face.mesh is None else face.mesh + (move.real, move.imag, 0)
+    return replace(face, right_eye=(right.real, right.imag), left_eye=(left.real, left.imag), mesh=mesh)
 
 
 def _eyes_of(face: Face) -> NDArray[np.complex128]:
     return np.array([complex(*face.right_eye), complex(*face.left_eye)])
-
-
-def _yaw_of(face: Face) -> float:
-    return float("nan") if face.pose is None else face.pose.yaw

@@ -15,9 +15,10 @@ import numpy as np
 from sklearn.pipeline import Pipeline
 
 from lightproof.core.images import bring_to_size
+from lightproof.datasets.face_set import FaceSet
 from lightproof.datasets.protocols import Split
 from lightproof.experiments.crops import CROPS
-from lightproof.imaging.detection import jitter_by_eyes
+from lightproof.imaging.detection import AlignedFace, align_crop, jitter_by_eyes
 from lightproof.types import Array, Floats
 
 PHOTOS_PER_BLOCK: Final = 64
@@ -108,6 +109,23 @@ def measure(
 def build(maker: Callable[..., Any], settings: Mapping[str, Any], pictures: Floats) -> Any:
     """Make an estimator for pictures of this size."""
     return maker(size=pictures.shape[1:], **settings)
+
+
+def take_aligned(faces: FaceSet, crop: str, alignment: str = BY_HAND) -> Array:
+    """Return all photos as the engine compares them, cut out, shape (n,): objects.
+
+    Faces found in photos have their meshes already; on others these are laid now.
+    """
+    if faces.shaped and crop == "full" and alignment != JITTERED:
+        aligned = faces.aligned()
+    else:
+        images = CROPS[crop](ALIGNMENTS[alignment](faces.images))
+        aligned = [
+            align_crop(image) if found else AlignedFace(image) for image, found in zip(images, faces.found, strict=True)
+        ]
+    objects = np.empty(len(aligned), object)
+    objects[:] = aligned
+    return objects
 
 
 def take_pictures(images: Array, size: tuple[int, int], smoothing: str, crop: str, alignment: str = BY_HAND) -> Floats:

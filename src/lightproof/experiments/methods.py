@@ -20,7 +20,8 @@ from lightproof.estimators.baselines import (
 )
 from lightproof.estimators.baselines.deep_networks import NetworkClassifier
 from lightproof.estimators.recognizer import FaceRecognizer
-from lightproof.method.presets import PRESETS
+from lightproof.imaging.detection import FACE_SIZE
+from lightproof.method.presets import ENGINES, PAPER_PRESETS, PRESETS
 
 
 @dataclass(frozen=True)
@@ -38,6 +39,7 @@ class Method:
     settings: Mapping[str, Any] = field(default_factory=dict)
     size: tuple[int, int] = (64, 64)  # rows and columns of the pictures it works on
     smoothing: str = "float"  # of pictures before they are shrunk, or "8-bit"
+    takes_aligned: bool = False  # whether it takes faces as they are compared, not only pictures
     variant: str = ""  # what differs from the method of that name, in words
 
     @property
@@ -61,14 +63,20 @@ class Method:
         )
 
 
-PAPER_PRESETS: Final = ("authors", "paper")
-"""Presets of the paper; every other preset is a method of its own, under its own name."""
-
-
 def _ours(name: str, title: str, preset: str, **settings: Any) -> Method:
-    """Our own method, on pictures of the size and smoothing of its preset."""
-    size, smoothing = PRESETS[preset].shape, PRESETS[preset].smoothing
+    """The paper's own method, on pictures of the size and smoothing of its preset."""
+    size, smoothing = PAPER_PRESETS[preset].shape, PAPER_PRESETS[preset].smoothing
     return Method(name, title, "ours", FaceRecognizer, {"preset": preset, **settings}, size, smoothing)
+
+
+def _engine(preset: str) -> Method:
+    """Our own engine, on faces as they are compared."""
+    return Method(preset, preset, "ours", build_engine, {"preset": preset}, FACE_SIZE, takes_aligned=True)
+
+
+def build_engine(size: tuple[int, int], preset: str) -> FaceRecognizer:
+    """Make a recognizer that brings faces to sizes of its own."""
+    return FaceRecognizer(preset)
 
 
 def _network(name: str, title: str) -> list[Method]:
@@ -95,7 +103,7 @@ METHODS: Final[dict[str, Method]] = {
         _ours("log-rcdt", "log + R-CDT + NS", preset="authors", light="log"),
         _ours("rcdt-text", "R-CDT + NS, text to the letter", preset="paper", light="none"),
         _ours("log-rcdt-text", "log + R-CDT + NS, text to the letter", preset="paper", light="log"),
-        *(_ours(preset, preset, preset) for preset in PRESETS if preset not in PAPER_PRESETS),
+        *map(_engine, ENGINES),
     ]
 }
 """In the order of the paper's tables, then the presets that are not in the paper."""

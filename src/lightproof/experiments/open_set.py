@@ -22,8 +22,10 @@ from lightproof.datasets.protocols import Protocol, halves_of, has_even_number, 
 from lightproof.errors import BadLabels
 from lightproof.experiments import PHOTO_SETS, subset_title
 from lightproof.experiments.plan import YALE_EVERY_LIGHT
-from lightproof.gallery.calibrate import calibrated, relit_copies
+from lightproof.experiments.measure import take_aligned
+from lightproof.gallery.calibrate import calibrated, relit_copies, shows_something
 from lightproof.gallery.decision import Calibration
+from lightproof.imaging.detection import AlignedFace
 from lightproof.matching.calibration import ImpostorModel, normalized_scores
 from lightproof.matching.light_penalty import mutual_agreement
 from lightproof.matching.matcher import Matcher, matcher_for, preset_settings
@@ -86,7 +88,7 @@ class _SubsetProbes(NamedTuple):
 class _EnrolledLight(NamedTuple):
     """The photos that are enrolled under one light, and their templates."""
 
-    photos: list[Array]
+    photos: list[AlignedFace]
     templates: TemplateSet
 
 
@@ -151,7 +153,8 @@ def run_open_set(
     # Without any face there is one empty block, which the matcher refuses.
     starts = range(0, max(len(positions), 1), PROBES_PER_BLOCK)
     blocks = [positions[start : start + PROBES_PER_BLOCK] for start in starts]
-    pieces = (piece for preset in presets for piece in _pieces(faces, blocks, preset, enrolled, matcher_of))
+    aligned = list(take_aligned(faces, "full"))
+    pieces = (piece for preset in presets for piece in _pieces(faces, aligned, blocks, preset, enrolled, matcher_of))
     total = len(presets) * (len(blocks) + len(picks))
     # Read to the end first, so that the bar is full and the processes end.
     results = iter(list(progress(ProcessExecutor(jobs).map(Task(call), pieces, total), total)))
@@ -192,35 +195,40 @@ def _probes(faces: FaceSet, protocol: Protocol, enrolled: Mapping[int, Ints]) ->
 
 
 def _pieces(
-    faces: FaceSet, blocks: Sequence[Ints], preset: str, enrolled: Mapping[int, Ints], matcher_of: MatcherOf
+    faces: FaceSet,
+    aligned: Sequence[AlignedFace],
+    blocks: Sequence[Ints],
+    preset: str,
+    enrolled: Mapping[int, Ints],
+    matcher_of: MatcherOf,
 ) -> Iterator[Callable[[], Any]]:
     """Yield the comparisons of each block of probes with all lights, then those of the photos enrolled in each."""
-    lights = {pick: _enroll(matcher_of(preset), faces, positions) for pick, positions in enrolled.items()}
+    lights = {pick: _enroll(matcher_of(preset), faces, aligned, positions) for pick, positions in enrolled.items()}
     # A person's score depends on nobody else, so the people of all lights can be compared at once.
     templates: dict[Hashable, Template] = {
         (pick, name): template for pick, light in lights.items() for name, template in light.templates.templates.items()
     }
     everybody = matcher_of(preset).template_set(templates)
     for block in blocks:
-        yield partial(_compare_probes, faces.images[block], everybody, preset, matcher_of)
+        yield partial(_compare_probes, [aligned[i] for i in block], everybody, preset, matcher_of)
     for pick, light in lights.items():
         yield partial(_compare_enrolled, light, pick, preset, matcher_of)
 
 
-def _enroll(matcher: Matcher, faces: FaceSet, positions: Ints) -> _EnrolledLight:
-    photos, names = [faces.images[i] for i in positions], map(str, faces.labels[positions])
+def _enroll(matcher: Matcher, faces: FaceSet, aligned: Sequence[AlignedFace], positions: Ints) -> _EnrolledLight:
+    photos, names = [aligned[i] for i in positions], map(str, faces.labels[positions])
     return _EnrolledLight(photos, matcher.template_set(dict(zip(names, matcher.templates(photos), strict=True))))
 
 
-def _compare_probes(images: Array, people: TemplateSet, preset: str, matcher_of: MatcherOf) -> Scores:
-    return matcher_of(preset).compare(images, people)
+def _compare_probes(faces: Sequence[AlignedFace], people: TemplateSet, preset: str, matcher_of: MatcherOf) -> Scores:
+    return matcher_of(preset).compare(faces, people)
 
 
 def _compare_enrolled(light: _EnrolledLight, pick: int, preset: str, matcher_of: MatcherOf) -> tuple[Scores, float]:
     """Compare the enrolled photos and their relit copies; return the agreement of the photos' lights, too."""
     rng = np.random.default_rng(pick)
     copies = [[photo, *relit_copies(photo, rng)] for photo in light.photos]
-    flat = [copy if copy.min() < copy.max() else of_person[0] for of_person in copies for copy in of_person]
+    flat = [copy if shows_something(copy) else of_person[0] for of_person in copies for copy in of_person]
     return matcher_of(preset).compare(flat, light.templates), mutual_agreement(light.templates)
 
 

@@ -13,12 +13,12 @@ from lightproof.datasets.protocols import Split
 from lightproof.experiments.report_figures import ReportFigure, grey, source_of
 from lightproof.method.gradients import GRADIENTS
 from lightproof.method.patches import PatchGrid
-from lightproof.method.presets import PRESETS
+from lightproof.method.presets import PAPER_PRESETS
 from lightproof.method.transform import projection_angles
 from lightproof.plots import DrawnPatch, clouds, examples, histograms, slices
 from lightproof.types import Array, Floats, Ints
 
-SIZE: Final = PRESETS["paper"].shape  # of faces before gradients are taken, as in the recognizer
+SIZE: Final = PAPER_PRESETS["paper"].shape  # of faces before gradients are taken, as in the recognizer
 
 SLOPE: Final = 255 / 8
 """Turns Sobel sums of pixels with white = 1 into grey values per pixel: a Sobel sum is eight times the slope."""
@@ -79,7 +79,7 @@ def _real_lights(titles: Sequence[str], images: Sequence[Array], source: str) ->
 
 
 def _slicing(image: Array, source: str) -> ReportFigure:
-    grid = PatchGrid(*SIZE, PRESETS["paper"].cell)
+    grid = PatchGrid(*SIZE, PAPER_PRESETS["paper"].cell)
     pixels = seen(image)
     patch = patch_of("", image, pixels, grid, telling_patch(pixels, grid))
     return ReportFigure(
@@ -88,7 +88,7 @@ def _slicing(image: Array, source: str) -> ReportFigure:
         "The gradients of a patch, in grey values per pixel, are projected on a few directions; sorted, the "
         "projections are the vector that is compared, the Discrete R-CDT. Drawn without the overlap of the patches. "
         f"Photo: {source}.",
-        slices(patch, grid.rows, grid.columns, projection_angles(PRESETS["paper"].n_angles)),
+        slices(patch, grid.rows, grid.columns, projection_angles(PAPER_PRESETS["paper"].n_angles)),
     )
 
 
@@ -169,7 +169,7 @@ def relit(pixels: Floats, alpha: float = 1.0, ramp: tuple[float, float] = (0.0, 
 
 def patch_clouds(pixels: Floats, grid: PatchGrid) -> Floats:
     """Gradients of every patch in grey values per pixel, (h, w) -> (K, N, 2), x first."""
-    gradients = SLOPE * GRADIENTS[PRESETS["paper"].gradient](pixels)
+    gradients = SLOPE * GRADIENTS[PAPER_PRESETS["paper"].gradient](pixels)
     return np.swapaxes(grid.gather(gradients[None])[0], -1, -2)
 
 

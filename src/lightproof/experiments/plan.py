@@ -27,7 +27,7 @@ from lightproof.datasets.protocols import (
 )
 from lightproof.experiments import JITTERED_SETS, PHOTO_SETS
 from lightproof.experiments.measure import BY_HAND, FOUND, JITTERED
-from lightproof.experiments.methods import METHODS, PAPER_PRESETS, Method
+from lightproof.experiments.methods import METHODS, Method
 from lightproof.experiments.published_accuracies import (
     CAS_PEAL_ENLARGED,
     METHOD_CHANGES,
@@ -36,6 +36,7 @@ from lightproof.experiments.published_accuracies import (
     published_figures,
 )
 from lightproof.imaging.detection.face_networks import DETECTOR
+from lightproof.method.presets import PAPER_PRESETS
 from lightproof.types import Floats
 
 CHOSEN_ON_ODD: Final = ("robust", "fast")

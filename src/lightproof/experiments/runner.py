@@ -15,9 +15,11 @@ from lightproof.datasets.protocols import Split
 from lightproof.errors import BadCluster
 from lightproof.experiments import cache, measure
 from lightproof.experiments.cache import Cache
-from lightproof.experiments.measure import Measurement, take_pictures
+from lightproof.experiments.measure import Measurement, take_aligned, take_pictures
 from lightproof.experiments.methods import Method
 from lightproof.experiments.plan import Experiment
+from lightproof.matching.template_codec import parameters_of
+from lightproof.method.presets import ENGINES
 from lightproof.types import Array, Floats
 
 _Work = tuple[int, Method, Floats, Array, Sequence[Split], Array]
@@ -85,6 +87,7 @@ def facts_of(experiment: Experiment, data: str, splits: Sequence[Split]) -> dict
         "alignment": experiment.alignment,
         "data": data,
         "splits": cache.digest_of_splits(splits),
+        **({"parameters": parameters_of(ENGINES[method.preset])} if method.takes_aligned else {}),
     }
 
 
@@ -92,23 +95,30 @@ class _Pictures:
     """The photos of a set as the methods see them; only the kind that was used last is kept."""
 
     def __init__(self, faces: FaceSet, executor: Executor) -> None:
-        self._executor, self._images = executor, executor.scatter(_itself, faces.images)
+        self._executor, self._faces = executor, executor.scatter(_itself, faces)
         self._kind: tuple[Any, ...] = ()
         self._made: Floats | None = None
 
     def of(self, experiment: Experiment) -> Floats:
         kind = _kind(experiment)
         if self._made is None or self._kind != kind:
-            self._kind, self._made = kind, self._executor.scatter(take_pictures, self._images, *kind)
+            self._kind, self._made = kind, self._executor.scatter(_take, self._faces, *kind)
         return self._made
 
 
-def _itself(images: Array) -> Array:
-    return images
+def _itself(faces: FaceSet) -> FaceSet:
+    return faces
 
 
-def _kind(experiment: Experiment) -> tuple[tuple[int, int], str, str, str]:
-    return experiment.method.size, experiment.method.smoothing, experiment.crop, experiment.alignment
+def _take(faces: FaceSet, is_aligned: bool, size: tuple[int, int], smoothing: str, crop: str, alignment: str) -> Array:
+    if is_aligned:
+        return take_aligned(faces, crop, alignment)
+    return take_pictures(faces.images, size, smoothing, crop, alignment)
+
+
+def _kind(experiment: Experiment) -> tuple[bool, tuple[int, int], str, str, str]:
+    method = experiment.method
+    return method.takes_aligned, method.size, method.smoothing, experiment.crop, experiment.alignment
 
 
 def _measure(work: _Work) -> tuple[int, Measurement]:

@@ -11,12 +11,12 @@ import numpy as np
 from lightproof.errors import BadGallery
 from lightproof.gallery.codec import decode_template
 from lightproof.gallery.decision import FAR, Calibration
-from lightproof.gallery.enrollment import read_light
+from lightproof.gallery.enrollment import read_kept_face, read_light
 from lightproof.gallery.store import Change, NewPhoto, Store
-from lightproof.imaging.decode import read_grey
+from lightproof.imaging.detection import AlignedFace
 from lightproof.matching.calibration import ImpostorModel, normalized_scores
-from lightproof.matching.matcher import PROBES_PER_BLOCK, Matcher, ProbeSet
-from lightproof.matching.scores import Scores, stack_probes
+from lightproof.matching.matcher import PROBES_PER_BLOCK, Matcher
+from lightproof.matching.scores import ProbeSet, Scores, stack_probes
 from lightproof.matching.templates import TemplateSet
 from lightproof.types import Array, Floats
 
@@ -76,38 +76,48 @@ def probes_of_photos(matcher: Matcher, photos: Sequence[NewPhoto], gallery: str)
     return probes
 
 
-def _kept_face(photo: NewPhoto) -> Array | None:
-    face = None if photo.face is None else read_grey(photo.face, where="a kept face")
+def _kept_face(photo: NewPhoto) -> AlignedFace | None:
+    face = None if photo.face is None else read_kept_face(photo.face, "a kept face")
     # Rounding may have made close shades equal: then nothing is left to compare.
-    return None if face is None or face.min() == face.max() else face
+    return face if face is not None and shows_something(face) else None
+
+
+def shows_something(face: AlignedFace) -> bool:
+    """Tell whether no picture of a face is one even grey."""
+    return all(picture is None or picture.min() < picture.max() for picture in (face.image, face.eyes, face.shaped))
 
 
 def _probes_of_templates(matcher: Matcher, photos: Sequence[NewPhoto], gallery: str) -> ProbeSet:
     templates = [decode_template(photo.template, matcher, gallery) for photo in photos]
-    views = zip(*(template.spans for template in templates), strict=True)
-    vectors = [np.stack([spans.directions[:, 0] for spans in view]).astype(matcher.settings.dtype) for view in views]
     lights = np.array([read_light(photo.light, gallery) or (np.nan, np.nan) for photo in photos])
-    return ProbeSet(vectors, lights, 1)
+    return matcher.probes_of_templates(templates, lights)
 
 
 def _relit_probes(matcher: Matcher, photo: NewPhoto, rng: np.random.Generator, gallery: str) -> ProbeSet:
     """Make probes of a photo, and of its relit copies if the face is kept."""
     if photo.face is None:
         return _probes_of_templates(matcher, [photo], gallery)
-    face = read_grey(photo.face, where="a kept face")
-    return matcher.probes([copy for copy in (face, *relit_copies(face, rng)) if copy.min() < copy.max()])
+    face = read_kept_face(photo.face, "a kept face")
+    return matcher.probes([copy for copy in (face, *relit_copies(face, rng)) if shows_something(copy)])
 
 
-def relit_copies(face: Array, rng: np.random.Generator) -> Array:
+def relit_copies(face: AlignedFace, rng: np.random.Generator) -> list[AlignedFace]:
     """Put a face under other lights, by the paper's model, with a slope as steep as a lamp from the side makes."""
     # Imported here because workers that enroll start sooner without it.
     from lightproof.method.illumination import relight
 
-    images = np.repeat(face[None].astype(np.float64), N_RELIT_COPIES, axis=0)
     slope = rng.uniform(-160, 160, (N_RELIT_COPIES, 2))
     alpha = rng.uniform(0.3, 1.2, N_RELIT_COPIES)
-    relit = relight(images, alpha, -slope.sum(axis=1) / 2, slope)
-    return np.clip(np.rint(relit), 0, 255).astype(np.uint8)
+
+    def relit(picture: Array) -> Array:
+        images = np.repeat(picture[None].astype(np.float64), N_RELIT_COPIES, axis=0)
+        return np.clip(np.rint(relight(images, alpha, -slope.sum(axis=1) / 2, slope)), 0, 255).astype(np.uint8)
+
+    images = list(relit(face.image))
+    if face.eyes is None or face.shaped is None:
+        return list(map(AlignedFace, images))
+    eyes = images if face.eyes is face.image else relit(face.eyes)
+    return list(map(AlignedFace, images, eyes, relit(face.shaped)))
 
 
 def discard_measurements(change: Change) -> None:

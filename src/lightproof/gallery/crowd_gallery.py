@@ -18,6 +18,7 @@ from lightproof.gallery.enrollment import EnrollmentConfig, ExtractedFace, check
 from lightproof.gallery.folders.commit import write_in_batches
 from lightproof.gallery.gallery import Gallery
 from lightproof.gallery.store import NewPhoto, Store
+from lightproof.imaging.detection import AlignedFace
 from lightproof.types import is_whole
 
 if TYPE_CHECKING:
@@ -111,7 +112,7 @@ def _draw(batch: Batch, crowd: Crowd, config: EnrollmentConfig) -> tuple[dict[st
     people, settled = batch
     images = crowd.faces(np.array(people, np.int64))
     faces = [
-        ExtractedFace(hash_of(image.tobytes()), crowd_name(who), image)
+        ExtractedFace(hash_of(image.tobytes()), crowd_name(who), AlignedFace(image))
         for who, image in zip(people, images, strict=True)
     ]
     photos = new_photos(faces, config)

@@ -18,7 +18,8 @@ from lightproof.gallery.enrollment import ExtractedFace
 from lightproof.gallery.store import check_name
 from lightproof.matching.calibration import SCORE_DIGITS, ImpostorModel, check_far, normalized_scores, score_of
 from lightproof.matching.light_penalty import mutual_agreement
-from lightproof.matching.matcher import Matcher, ProbeSet
+from lightproof.matching.matcher import Matcher
+from lightproof.matching.scores import ProbeSet
 from lightproof.matching.templates import TemplateSet
 from lightproof.types import is_whole
 
@@ -256,8 +257,8 @@ def match_with_person(
 
 def match_with_photo(face: ExtractedFace, other: ExtractedFace, matcher: Matcher) -> Match:
     """Compare a face with another one, alone."""
-    people = matcher.template_set({"": matcher.templates([other.image])[0]})
-    [match] = candidates(matcher.probes([face.image]), people, matcher, Calibration(FAR))
+    people = matcher.template_set({"": matcher.templates([other.aligned])[0]})
+    [match] = candidates(matcher.probes([face.aligned]), people, matcher, Calibration(FAR))
     return match
 
 

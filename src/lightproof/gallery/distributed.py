@@ -207,8 +207,7 @@ def read_probes(photos: Sequence[str], job: SearchJob) -> list[Probe]:
         try:
             face = extract_face(photo, job.config.cropped)
             if job.n_people:
-                features = matcher.probes([face.image])
-                codes = np.asarray(matcher.encoder.encode_probes(features.vectors, features.n_warps)[0])
+                codes = np.asarray(matcher.encoder.encode_probes(matcher.probes([face.aligned], warps=False))[0])
             probes.append(Probe(face, codes))
         except UserError as mistake:
             probes.append(Probe(None, None, str(mistake)))
@@ -262,7 +261,7 @@ def compare(faces: Sequence[tuple[ExtractedFace, Ints | None]], job: SearchJob) 
     answers = []
     for face, near in faces:
         people = _shortlists(_reference_people(job), near, job)
-        candidates = best_candidates(matcher.probes([face.image]), people, matcher, calibration, job.top)
+        candidates = best_candidates(matcher.probes([face.aligned]), people, matcher, calibration, job.top)
         answers.append(answer(candidates, job.top, job.far, calibration))
     return answers
 

@@ -4,26 +4,30 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from os import PathLike
-from typing import NamedTuple, TypeAlias
+from typing import Final, NamedTuple, TypeAlias
 
 import numpy as np
 
 from lightproof.core.images import check_images, refuse_blank, to_bytes
 from lightproof.core.progress import Progress
 from lightproof.errors import BadGallery, BadImage, MissingExtra, UserError
-from lightproof.gallery.codec import UNFINISHED, decode_template, encode_template, parameters_of, write_preset
+from lightproof.gallery.codec import UNFINISHED, decode_template, write_preset
 from lightproof.gallery.store import Change, NewPhoto, Refusal, View
 from lightproof.imaging.decode import contents_of, in_one_line, read_grey
-from lightproof.imaging.detection import FACE_SIZE, File, read_portrait
+from lightproof.imaging.detection import FACE_SIZE, AlignedFace, File, Portrait, align_crop, read_portrait
 from lightproof.imaging.detection.face_networks import DETECTOR
 from lightproof.matching.matcher import Matcher, matcher_for, preset_settings
+from lightproof.matching.template_codec import encode_template, parameters_of
 from lightproof.matching.templates import Template
-from lightproof.method.presets import GALLERIES, GallerySettings
+from lightproof.method.presets import ENGINES, EngineSettings
 from lightproof.types import Array
+
+PNG_END: Final = b"\0\0\0\0IEND\xaeB`\x82"
+"""The last twelve bytes of every PNG."""
 
 Photo: TypeAlias = File | Array
 """A photograph as a file, the contents of one, or a face as an array."""
@@ -33,7 +37,7 @@ Photo: TypeAlias = File | Array
 class EnrollmentConfig:
     """How photos are enrolled: by which settings, as faces or as photographs, and whether the faces are kept."""
 
-    settings: GallerySettings
+    settings: EngineSettings
     cropped: bool = False
     keep: bool = False
 
@@ -54,11 +58,16 @@ class EnrollmentConfig:
 
 
 class ExtractedFace(NamedTuple):
-    """A face to be enrolled or compared: the hash of its photo, what to call the photo, and the picture."""
+    """A face to be enrolled or compared: the hash of its photo, what to call the photo, and the face."""
 
     hash: str
     source: str
-    image: Array
+    aligned: AlignedFace
+
+    @property
+    def image(self) -> Array:
+        """The face, cut by its eyes."""
+        return self.aligned.image
 
 
 def hash_of(contents: bytes) -> str:
@@ -93,13 +102,18 @@ def extract_face(photo: Photo, cropped: bool = False, where: str | None = None) 
     if isinstance(photo, np.ndarray):
         [image] = check_images([photo])
         contents = repr((image.shape, image.dtype.str)).encode() + image.tobytes()
-        return face_of(image, contents, where or "the array")
+        return face_of(image, contents, where or "the array", lambda: align_crop(image))
     contents, where = contents_of(photo, where)
-    image = read_grey(contents, where=where) if cropped else read_portrait(contents, where=where).image
-    return face_of(image, contents, where)
+    portrait = read_portrait(contents, cropped=cropped, where=where)
+    return face_in(portrait, contents, where)
 
 
-def face_of(image: Array, contents: bytes, where: str) -> ExtractedFace:
+def face_in(portrait: Portrait, contents: bytes, where: str) -> ExtractedFace:
+    """Return the face in a portrait of a photo with these contents; see :func:`face_of`."""
+    return face_of(portrait.image, contents, where, lambda: portrait.aligned)
+
+
+def face_of(image: Array, contents: bytes, where: str, aligned: Callable[[], AlignedFace]) -> ExtractedFace:
     """Return the face in a photo with these contents; refuse one that is too small or even, by the photo's name."""
     if min(image.shape) < 16:
         raise BadImage(where, "a face of 16 x 16 pixels or more", f"{image.shape[0]} x {image.shape[1]}")
@@ -107,17 +121,46 @@ def face_of(image: Array, contents: bytes, where: str) -> ExtractedFace:
         refuse_blank([image])
     except BadImage:
         raise BadImage(where, "a picture of something", f"one even grey, every pixel {image.flat[0]}") from None
-    return ExtractedFace(hash_of(contents), where, image)
+    return ExtractedFace(hash_of(contents), where, aligned())
+
+
+def write_kept_face(face: AlignedFace) -> bytes:
+    """Write a face as PNG, for people to look at; behind it, if it has a mesh, PNG of its other shapes."""
+    from lightproof.plots import png_of
+
+    pictures = [face.image]
+    if face.eyes is not None and face.shaped is not None:
+        pictures += [face.shaped, *([] if face.eyes is face.image else [face.eyes])]
+    return b"".join(png_of(to_bytes([picture], FACE_SIZE)[0]) for picture in pictures)
+
+
+def read_kept_face(kept: bytes, where: str) -> AlignedFace:
+    """Read what :func:`write_kept_face` wrote."""
+    pictures = []
+    while kept:
+        first = picture_of_kept(kept)
+        pictures.append(read_grey(first, where=where))
+        kept = kept[len(first) :]
+    if not pictures:
+        raise BadImage(where, "a picture", "nothing")
+    if len(pictures) == 1:
+        return AlignedFace(pictures[0])
+    return AlignedFace(pictures[0], pictures[2] if len(pictures) > 2 else pictures[0], pictures[1])
+
+
+def picture_of_kept(kept: bytes) -> bytes:
+    """Return the first PNG of a face that is kept, for people to look at."""
+    end = kept.find(PNG_END)
+    return kept if end < 0 else kept[: end + len(PNG_END)]
 
 
 def new_photos(faces: Sequence[ExtractedFace], config: EnrollmentConfig) -> list[NewPhoto]:
     """Make what a gallery keeps of some faces."""
     if not faces:
         return []
-    images = [face.image for face in faces]
-    templates = config.matcher.templates(images)
+    templates = config.matcher.templates([face.aligned for face in faces])
     codes = config.matcher.encoder.encode_templates(templates)
-    pictures = [_png(picture) for picture in to_bytes(images, FACE_SIZE)] if config.keep else [None] * len(faces)
+    pictures = [write_kept_face(face.aligned) if config.keep else None for face in faces]
     return [
         NewPhoto(
             hash=face.hash,
@@ -130,12 +173,6 @@ def new_photos(faces: Sequence[ExtractedFace], config: EnrollmentConfig) -> list
         )
         for face, template, picture, code in zip(faces, templates, pictures, codes, strict=True)
     ]
-
-
-def _png(image: Array) -> bytes:
-    from lightproof.plots import png_of
-
-    return png_of(image)
 
 
 def _write_light(template: Template) -> str | None:
@@ -201,9 +238,8 @@ def process_files(files: Iterable[PhotoFile], config: EnrollmentConfig, folder: 
             unread.append(file._replace(problem=mistake.got))
             continue
         try:
-            where = file.source
-            image = read_grey(contents, where=where) if config.cropped else read_portrait(contents, where=where).image
-            faces.append((file, face_of(image, contents, where)))
+            portrait = read_portrait(contents, cropped=config.cropped, where=file.source)
+            faces.append((file, face_in(portrait, contents, file.source)))
         except MissingExtra:  # no fault of the photo
             raise
         except UserError as mistake:
@@ -255,7 +291,7 @@ def rebuild(change: Change, preset: str | None, progress: Progress) -> int:
     if "settings" not in facts:
         raise BadGallery(change.place, UNFINISHED)
     preset = preset or facts.get("preset")
-    if preset not in GALLERIES:
+    if preset not in ENGINES:
         raise BadGallery(change.place, "one that does not say its preset (see: lightproof rebuild --preset)")
     config = EnrollmentConfig(preset_settings(preset), keep=True)
     faceless = sum(not photo.has_face for photo in change.photos())
@@ -265,8 +301,10 @@ def rebuild(change: Change, preset: str | None, progress: Progress) -> int:
     count = 0
     for person, photos, _ in progress(change.templates(faces=True), change.counts().people):
         where = f"a kept face of {person.name!r}"
+        kept = [read_kept_face(photo.face or b"", where) for photo in photos]
         faces = [
-            ExtractedFace(photo.hash, photo.source or "", read_grey(photo.face or b"", where=where)) for photo in photos
+            ExtractedFace(photo.hash, photo.source or "", face if face.shaped is not None else align_crop(face.image))
+            for photo, face in zip(photos, kept, strict=True)
         ]
         count += change.replace_templates(person.name, new_photos(faces, config))
         update_joined(change, [person.name], config)

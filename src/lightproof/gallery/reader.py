@@ -13,12 +13,14 @@ from lightproof.gallery.decision import FAR, Answer, Calibration, Verification
 from lightproof.gallery.enrollment import EnrollmentConfig, ExtractedFace, Photo, extract_face, name_in_list, read_light
 from lightproof.gallery.shortlist import SHORTLIST_SIZES, PeopleIndex
 from lightproof.gallery.store import Person, Store, check_name
+from lightproof.imaging.detection import AlignedFace
 from lightproof.matching.calibration import check_far
 from lightproof.matching.explanation import Explanation, explain
-from lightproof.matching.matcher import PROBES_PER_BLOCK, ProbeSet
+from lightproof.matching.matcher import PROBES_PER_BLOCK
+from lightproof.matching.scores import ProbeSet
 from lightproof.matching.templates import TemplateSet
-from lightproof.method.presets import GallerySettings
-from lightproof.types import Array, is_whole
+from lightproof.method.presets import EngineSettings
+from lightproof.types import is_whole
 
 
 class GalleryReader:
@@ -33,7 +35,7 @@ class GalleryReader:
         What makes templates and compares, under the settings of this gallery.
     """
 
-    def __init__(self, store: Store, settings: GallerySettings, keep: bool) -> None:
+    def __init__(self, store: Store, settings: EngineSettings, keep: bool) -> None:
         self.store = store
         self.config = EnrollmentConfig(settings, keep=keep)
         self.matcher = self.config.matcher
@@ -64,7 +66,7 @@ class GalleryReader:
             raise BadParameter("identify", "top", "a whole number of at least 1", top)
         calibration = self.calibration()
         far = calibration.far if far is None else check_far("identify", far)
-        probe = self.matcher.probes([face.image])
+        probe = self.matcher.probes([face.aligned])
         shortlists = self._people_index.shortlists(probe)
         candidates = decision.best_candidates(probe, shortlists, self.matcher, calibration, top)
         return decision.answer(candidates, top, far, calibration)
@@ -111,7 +113,7 @@ class GalleryReader:
         elif person is not None:
             # Nobody else counts but the reference people.
             people = self._people_index.shortlist(including=[self._enrolled(person)])
-            probe = self.matcher.probes([face.image])
+            probe = self.matcher.probes([face.aligned])
             match = decision.match_with_person(probe, person, people, self.matcher, calibration)
         else:
             raise BadParameter("verify", "other", "given unless `person` is", other)
@@ -139,7 +141,7 @@ class GalleryReader:
     def explain_face(self, face: ExtractedFace, person: str | None = None, against: str | None = None) -> Explanation:
         """Show which patches of a face speak for somebody; see :meth:`explain`."""
         if person is None:
-            probe = self.matcher.probes([face.image])
+            probe = self.matcher.probes([face.aligned])
             shortlists = self._people_index.shortlists(probe)
             best = decision.best_candidates(probe, shortlists, self.matcher, self.calibration(), 1)
             if not best:
@@ -148,7 +150,7 @@ class GalleryReader:
         names = [self._enrolled(name) for name in (person, against) if name is not None]
         people = self._people_index.shortlist(including=names)
         other = None if against is None else decision.enrolled_name(people, against)
-        return explain(self.matcher, people, face.image, decision.enrolled_name(people, person), other)
+        return explain(self.matcher, people, face.aligned, decision.enrolled_name(people, person), other)
 
     def people(self) -> list[Person]:
         """Return everybody enrolled, by name."""
@@ -162,8 +164,8 @@ class GalleryReader:
         """Return the people that probes are to be compared with; see :meth:`PeopleIndex.shortlist`."""
         return self._people_index.shortlist(*probes, including=including, without=without)
 
-    def shortlist_for_all(self, images: Array, including: Sequence[str] = ()) -> TemplateSet:
-        """Return one shortlist for many faces, (n, h, w), and these people.
+    def shortlist_for_all(self, faces: Sequence[AlignedFace], including: Sequence[str] = ()) -> TemplateSet:
+        """Return one shortlist for many faces, and these people.
 
         Of a large gallery it has fewer people for each face than an answer may compare: for thousands of faces all of
         them would not fit into memory.
@@ -171,8 +173,8 @@ class GalleryReader:
         if not self._people_index.is_large():
             return self.everybody()
         people = self.reference_people()
-        for start in range(0, len(images), PROBES_PER_BLOCK):
-            probes = self.matcher.probes(images[start : start + PROBES_PER_BLOCK])
+        for start in range(0, len(faces), PROBES_PER_BLOCK):
+            probes = self.matcher.probes(faces[start : start + PROBES_PER_BLOCK])
             wanted = including if start == 0 else ()
             nearest = self._people_index.shortlist(probes, including=wanted, limit=SHORTLIST_SIZES[-1])
             people = people.merged(nearest)

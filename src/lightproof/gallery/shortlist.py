@@ -17,7 +17,7 @@ from lightproof.gallery.store import NewPhoto, Person, Store, View
 from lightproof.matching.calibration import N_REFERENCE_PEOPLE
 from lightproof.matching.hamming_index import MAX_CANDIDATES, HammingIndex
 from lightproof.matching.light_penalty import mutual_agreement
-from lightproof.matching.matcher import ProbeSet
+from lightproof.matching.scores import ProbeSet
 from lightproof.matching.templates import Template, TemplateSet
 from lightproof.types import Array
 
@@ -136,7 +136,7 @@ class PeopleIndex:
     def _nearest(self, probes: ProbeSet, limit: int | None = None) -> list[int]:
         """Numbers of the people whose codes are nearest to each of some photos, the nearest first."""
         assert self._large is not None
-        codes = self._config.matcher.encoder.encode_probes(probes.vectors, probes.n_warps)
+        codes = self._config.matcher.encoder.encode_probes(probes)
         found = (self._large.index.search(code, limit or MAX_CANDIDATES) for code in codes)
         return [number for neighbors in found for number in neighbors.people.tolist()]
 

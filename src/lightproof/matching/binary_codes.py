@@ -2,10 +2,10 @@ r"""A photo as a few thousand bits: enough to shortlist people among a million.
 
 Most of what tells people apart survives if only the sign is kept of each number of a feature vector, less its mean over
 the cohort (:mod:`lightproof.matching.cohort`). So the code of a photo is a row of bits, and the Hamming distance is a
-first measure of how far two photos are apart. Only numbers that bear a face cut a little askew are used: the lowest two
-cosines of each sorted projection, and of both differences the lowest two that run down the patch and not across. The
-lower one of each comes first in a code, for the prefilter; every other bit of these is enough for the coarse scan. The
-numbers were chosen on the people of Extended Yale B with odd numbers; docs/scale.md has the figures.
+first measure of how far two photos are apart. The numbers of a patch stand in order, those that tell people apart best
+first (:mod:`lightproof.matching.views`); a code has the first few of each view. The very first ones come first in a
+code, for the prefilter; every other bit of these is enough for the coarse scan. How many was chosen on the people of
+Extended Yale B with odd numbers and on made-up people; docs/scale.md has the figures.
 """
 
 from __future__ import annotations
@@ -17,8 +17,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lightproof.core.jit import compiled
+from lightproof.matching.scores import Cohorts, ProbeSet
 from lightproof.matching.templates import Template, TemplateSet
-from lightproof.method.presets import GallerySettings
+from lightproof.method.presets import ViewSettings
+from lightproof.method.subspaces import PatchSpans
 from lightproof.types import Array, Floats, Ints
 
 Counts: TypeAlias = NDArray[np.uint16]
@@ -30,6 +32,10 @@ CODES_PER_BLOCK: Final = 64
 """Codes whose first words lie side by side, then their second ones: so many are counted at once, as fast as memory is
 read."""
 
+FIRST_BITS: Final = {"mesh": 3, "eyes": 0, "crop": 2}
+MAX_BITS: Final = {"mesh": 8, "eyes": 0, "crop": 6}
+"""Bits of each patch, by the shape of the view: those for the prefilter, and all."""
+
 EVEN_BITS: Final = np.uint64(0x5555555555555555)
 """Every other bit of a word."""
 
@@ -37,54 +43,56 @@ EVEN_BITS: Final = np.uint64(0x5555555555555555)
 class BinaryEncoder:
     """Makes binary codes of ``n_words`` words, the first ``n_first`` for the prefilter; subtracts the cohort mean."""
 
-    def __init__(self, settings: GallerySettings, cohort: TemplateSet) -> None:
-        numbers = _numbers(settings)
-        views = zip(*(template.spans for template in cohort.templates.values()), strict=True)
-        self._cohort_means = [np.mean([spans.directions[:, 0] for spans in view], axis=0) for view in views]
-        K = len(self._cohort_means[0])
-        n_bits = [K * sum(len(view[part]) for view in numbers) for part in (0, 1)]
+    def __init__(self, views: Sequence[ViewSettings], cohorts: Cohorts) -> None:
+        self._cohort_means = [
+            [np.mean([spans.directions[:, 0] for spans in view], axis=0) for view in _views_of(cohort)]
+            for cohort in (cohorts.without, cohorts.with_mesh)
+        ]
+        n_patches = [len(means) for means in self._cohort_means[0]]
+        numbers = [_first_numbers(view) for view in views]
+        n_bits = [sum(K * len(view[part]) for K, view in zip(n_patches, numbers, strict=True)) for part in (0, 1)]
         self.n_first = -(-n_bits[0] // BITS_PER_WORD)
         self.n_words = self.n_first - (-n_bits[1] // BITS_PER_WORD)
-        self._bits = _bit_positions(numbers, K, self.n_first)
+        self._bits = _bit_positions(numbers, n_patches, self.n_first)
 
     def encode_templates(self, templates: Sequence[Template]) -> Array:
         """Return the codes of photos by their templates, shape (n, words), uint64."""
-        views = range(len(self._bits))
-        return self.encode_vectors([np.stack([template.spans[i].own[:, 0] for template in templates]) for i in views])
+        views = [np.stack([template.spans[i].own[:, 0] for template in templates]) for i in range(len(self._bits))]
+        return self._encode(views, np.array([template.has_mesh for template in templates], bool))
 
-    def encode_probes(self, vectors: Sequence[Floats], n_warps: int) -> Array:
-        """Return the codes of photos and their warps, (n * n_warps, K, D) in each view -> (n, n_warps, words)."""
-        codes = self.encode_vectors(vectors)
-        return codes.reshape(-1, n_warps, codes.shape[1])
+    def encode_probes(self, probes: ProbeSet) -> Array:
+        """Return the codes of photos as they lie, (n, 1, words)."""
+        return self._encode(probes.as_it_lies(), probes.has_mesh)[:, None]
 
-    def encode_vectors(self, vectors: Sequence[Array]) -> Array:
+    def _encode(self, vectors: Sequence[Array], has_mesh: Array) -> Array:
         """Return the codes of photos by vectors of any length, (n, K, D) in each view -> (n, words), uint64."""
-        codes = np.zeros((len(vectors[0]), self.n_words), np.uint64)
-        for view, means, bits in zip(vectors, self._cohort_means, self._bits, strict=True):
-            _set_bits(view, means, bits, codes)
+        codes = np.zeros((len(has_mesh), self.n_words), np.uint64)
+        for rows, means in zip((np.flatnonzero(~has_mesh), np.flatnonzero(has_mesh)), self._cohort_means, strict=True):
+            some = codes[rows]
+            for view, mean, bits in zip(vectors, means, self._bits, strict=True):
+                _set_bits(view[rows], mean, bits, some)
+            codes[rows] = some
         return codes
 
 
-def _numbers(settings: GallerySettings) -> list[tuple[Ints, Ints]]:
-    """Return which numbers of a patch come first in a code, and which later, for each view."""
-    waves, down = int(settings.detail), settings.placed_detail
-    # As flatten and plane_cosines order them.
-    projections, differences = np.arange(settings.n_angles) * waves, np.arange(2) * ((down + 1) ** 2 - 1)
-    sorted_cosines = [projections + i for i in range(min(waves, 2))]
-    plane_cosines = [differences + i * (down + 1) - 1 for i in range(1, min(down, 2) + 1)]
-    return [
-        (cosines[0], np.concatenate([differences[:0], *cosines[1:]])) for cosines in (sorted_cosines, plane_cosines)
-    ]
+def _views_of(people: TemplateSet) -> list[tuple[PatchSpans, ...]]:
+    return list(zip(*(template.spans for template in people.templates.values()), strict=True))
 
 
-def _bit_positions(numbers: Sequence[tuple[Ints, Ints]], n_patches: int, n_first: int) -> list[Ints]:
+def _first_numbers(view: ViewSettings) -> tuple[Ints, Ints]:
+    """Return which numbers of a patch come first in a code, and which later."""
+    first, all_of_them = FIRST_BITS[view.shape], MAX_BITS[view.shape]
+    return np.arange(first), np.arange(first, min(all_of_them, view.numbers))
+
+
+def _bit_positions(numbers: Sequence[tuple[Ints, Ints]], n_patches: Sequence[int], n_first: int) -> list[Ints]:
     """Return which number of a patch goes where, for each view: rows of (number, bit of the first patch)."""
     rows: list[list[tuple[int, int]]] = [[] for _ in numbers]
     for part, bit in ((0, 0), (1, n_first * BITS_PER_WORD)):
         for i, view in enumerate(numbers):
             for number in view[part].tolist():
                 rows[i].append((number, bit))
-                bit += n_patches
+                bit += n_patches[i]
     return [np.array(view, np.int64).reshape(-1, 2) for view in rows]
 
 

@@ -17,12 +17,12 @@ from numpy.typing import NDArray
 from lightproof.core.atomic import whole_file
 from lightproof.core.images import bring_to_size
 from lightproof.errors import BadParameter, UnknownPerson
+from lightproof.imaging.detection import AlignedFace
 from lightproof.matching.calibration import normalized_score_map, normalized_scores, top_references
 from lightproof.matching.matcher import Matcher
-from lightproof.matching.scores import Scores
 from lightproof.matching.templates import TemplateSet
 from lightproof.method.patches import PatchGrid
-from lightproof.types import Array, Floats, is_whole
+from lightproof.types import Floats, is_whole
 
 
 class PatchShare(NamedTuple):
@@ -58,7 +58,7 @@ class Explanation:
     rival_patches : ndarray of shape (rows, columns) or None
         What each patch adds to that; the sum is ``rival_lead``.
     face : ndarray of shape (h, w), uint8
-        The picture as it was compared, before the light was taken out of it.
+        The picture as it was compared, brought to the common shape if it has a mesh, before the light was taken out.
     grid : PatchGrid
         The patches on it.
     """
@@ -140,7 +140,7 @@ class Explanation:
 
 
 def explain(
-    matcher: Matcher, people: TemplateSet, face: Array, person: Hashable, against: Hashable | None = None
+    matcher: Matcher, people: TemplateSet, face: AlignedFace, person: Hashable, against: Hashable | None = None
 ) -> Explanation:
     """Show which patches of a face speak for a person.
 
@@ -149,8 +149,7 @@ def explain(
     matcher : Matcher
     people : TemplateSet
         Of that matcher.
-    face : ndarray of shape (h, w)
-        An upright face.
+    face : AlignedFace
     person : hashable
         Somebody enrolled; need not be the best match.
     against : hashable, optional
@@ -162,10 +161,12 @@ def explain(
         raise BadParameter("explain", "against", "somebody else", against)
     scores, maps = matcher.compare_map(face, people)
     # Small differences of many numbers are summed: in float64 the sum is the lead to its last digits.
-    patches = Scores(maps.people.astype(np.float64), maps.cohort.astype(np.float64))
-    grid, leads = matcher.extractor.grid_, normalized_scores(scores)[0]
+    patches = maps.scores
+    grid, leads = matcher.grid, normalized_scores(scores)[0]
     names = [*people.names, *matcher.cohort.names]
-    picture = bring_to_size([np.asarray(face)], (grid.height, grid.width), np.float64)[0]
+    picture = bring_to_size(
+        [face.image if face.shaped is None else face.shaped], (grid.height, grid.width), np.float64
+    )[0]
     return Explanation(
         person=person,
         lead=float(leads[first]),

@@ -30,7 +30,7 @@ NUMBERS_PER_STEP: Final = 2
 PATCHES_PER_PASS: Final = 3
 """Patches that are compared at once: each template is read once for all of them."""
 
-FLOOR: Final = 0.2
+FLOOR: Final = 1.0
 """Added to the quotient of two closenesses, so that a patch that matches nobody does not outweigh all others."""
 
 # exp(x) = (1 + y + ... + y^6 / 6!)^32 with y = x / 32, which is small enough here.

@@ -4,11 +4,12 @@ Under the same light the shadows of two people fall alike, so a photo scores hig
 under its own light. Where all people were enrolled under one light, that cancels out in the normalized score. Where
 the lights differ, it would let strangers in. So the score for each person is lowered by
 
-.. math:: 5 \, e^{4 (\cos \theta - 1)}
+.. math:: (2 + 8 h) \, e^{4 (\cos \theta - 1)}
 
 standard deviations of the cohort scores, where :math:`\theta` is the angle between the light of the photo and the
-nearest light the person was enrolled under. A genuine match under the same light leads by much more than that. The
-cohort scores stay: the shadows of rendered people are drawn, and fall less alike.
+nearest light the person was enrolled under, and h, 0 to 1, how hard both lights are: soft ones throw no shadows. A
+genuine match under the same light leads by much more than that. The cohort scores stay: the shadows of rendered people
+are drawn, and fall less alike.
 """
 
 from __future__ import annotations
@@ -20,14 +21,16 @@ import numpy as np
 
 from lightproof.core.images import Images, to_bytes
 from lightproof.imaging.detection import FACE_SIZE
-from lightproof.imaging.lighting import light_directions, toward
+from lightproof.imaging.lighting import hardness, light_directions, toward
 from lightproof.matching.calibration import N_REFERENCE_PEOPLE, reference_sample
-from lightproof.matching.scores import Scores
+from lightproof.matching.scores import ProbeSet, Scores
 from lightproof.matching.templates import TemplateSet
 from lightproof.types import Floats, Ints
 
-MAX_PENALTY: Final = 5.0
-"""Penalty under the very same light, in standard deviations of the cohort scores."""
+SOFT_PENALTY: Final = 2.0
+HARD_PENALTY: Final = 10.0
+"""Penalty under the very same light, soft or hard, in standard deviations of the cohort scores. Chosen, like the shape of
+the penalty, on Extended Yale B (odd numbers), everybody enrolled under a light of their own."""
 
 ANGULAR_DECAY: Final = 4.0
 """How fast the penalty falls with the angle: to a half at 34 degrees, to a tenth at 65."""
@@ -86,13 +89,15 @@ def _evenly_spaced(start: int, end: int, limit: int) -> Ints:
     return np.linspace(start, end - 1, min(end - start, limit)).astype(int)
 
 
-def light_penalty(scores: Scores, lights: Floats, people: TemplateSet) -> Floats:
-    """Penalty on the score of each person for the light, (n, 2), that the photo shares with them, shape (n, C)."""
-    agreement = light_agreement(lights, people.lights, people.first_lights)
-    penalty = MAX_PENALTY * scores.cohort.std(axis=1, keepdims=True) * agreement
+def light_penalty(scores: Scores, probes: ProbeSet, people: TemplateSet) -> Floats:
+    """Penalty on the score of each person for the light that the photo shares with them, shape (n, C)."""
+    agreement = light_agreement(probes.lights, people.lights, people.first_lights)
+    both_hard = np.minimum(hardness(probes.shadows)[:, None], hardness(people.shadows))
+    most = SOFT_PENALTY + (HARD_PENALTY - SOFT_PENALTY) * both_hard
+    penalty = most * scores.cohort.std(axis=1, keepdims=True) * agreement
     return np.asarray(penalty.astype(scores.people.dtype))
 
 
-def penalized(scores: Scores, lights: Floats, people: TemplateSet) -> Scores:
+def penalized(scores: Scores, probes: ProbeSet, people: TemplateSet) -> Scores:
     """Subtract the :func:`light_penalty` from scores."""
-    return replace(scores, people=scores.people - light_penalty(scores, lights, people))
+    return replace(scores, people=scores.people - light_penalty(scores, probes, people))

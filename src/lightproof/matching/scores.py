@@ -1,15 +1,20 @@
-r"""Probes against templates: one score for each person.
+r"""How similar photos are to people: one score for each photo and person, and what each patch adds to it.
 
-A patch of a photo lies at the relative distance :math:`s` from a person; its closeness is :math:`e^{-6 s}`, as in
-:func:`lightproof.method.aggregate.bounded`. In shadow a patch is equally far from everybody, in even light it is rather
-close to everybody: a closeness alone cannot tell a stranger from a genuine match. So it is divided by the mean
-closeness of that patch to the cohort, the rendered people of :mod:`lightproof.matching.cohort`, and the logarithm of
-the quotient is the score of the patch. The score of a person is the weighted mean over the patches, summed over two
-views of them (which gradients a patch holds, and where in it they lie), less the level of a multi-photo template.
+A patch whose closeness is :math:`e^{-6 s}` (see :mod:`lightproof.matching.kernels`) says something only if it is
+closer than others are in the same light. So its closeness is divided by the mean closeness to the cohort, the same
+sixty rendered people everywhere, and the logarithm is taken: 0 for a patch in shadow, whoever is compared. The score in
+a view is the mean over the patches, weighted for each person as in :func:`~lightproof.method.subspace_bank.length_weights`.
+
+A face is compared in several shapes: brought to the common shape by its mesh, which forgives a turned head and a moving
+mouth; and cut by its eyes, which keeps its own shape, and does not tremble where the mesh sees little. The scores of
+the views of one shape are added, and normalized by the cohort: the mean of its upper quarter becomes 0, its standard
+deviation 1. The score is a weighted mean of the shapes. The eyes count as far as the face lies in deep shadow. A face
+without a mesh is compared as it came, with what came of the others.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final, NamedTuple, TypeAlias
@@ -17,12 +22,25 @@ from typing import Final, NamedTuple, TypeAlias
 import numpy as np
 
 from lightproof.core.threads import in_threads
-from lightproof.matching.kernels import FLOOR, closeness, cohort_scores, summed_scores, unit_vectors
+from lightproof.imaging.lighting import hardness
+from lightproof.matching.kernels import cohort_scores, summed_scores, unit_vectors
 from lightproof.matching.templates import TemplateSet, ViewBank
-from lightproof.types import Floats, Ints
+from lightproof.types import Array, Floats, Ints
 
 PROBES_PER_BLOCK: Final = 72
 """Photos compared at a time."""
+
+SHAPES: Final = ("mesh", "eyes", "crop")
+
+MAX_EYES_WEIGHT: Final = 0.7
+"""Weight of the shape by the eyes in the hardest light."""
+
+WEIGHT_WITHOUT_MESHES: Final = 0.5
+"""Weight of the shape as it came where neither face has a mesh: the views by the mesh then show the same picture. Where
+only one of them has a mesh, these views say nothing."""
+
+MIN_DEVIATION: Final = 1e-6
+"""Two photos alike to the last bit, or a picture all in shadow, must not divide by 0."""
 
 Views: TypeAlias = Sequence[Floats]
 """Features of the same photos in each view."""
@@ -40,7 +58,7 @@ class Scores:
         Against each rendered person, whom the photo certainly does not show.
     distances : ndarray of shape (n, C), optional
         From each person enrolled, 0 to about 1: the weighted mean of :func:`lightproof.method.aggregate.bounded` over
-        the patches of both views. It depends on nothing but the photo and the person.
+        the patches of all views. It depends on nothing but the photo and the person.
     sampling_keys : ndarray of shape (C,), optional
         One for each person enrolled: those with the smallest are the reference people, see
         :mod:`lightproof.matching.calibration`. By default these are the first.
@@ -61,6 +79,45 @@ class Scores:
         )
 
 
+@dataclass(eq=False)
+class ProbeSet:
+    """Photos to be compared with templates.
+
+    Attributes
+    ----------
+    vectors : sequence of ndarray
+        Their features in each view, (n * warps, K, D); the warps of one photo lie together.
+    shapes : sequence of str
+        The shape of each view; those by the mesh have no warps.
+    n_warps : int
+        Warps of each photo in the other views.
+    lights : ndarray of shape (n, 2)
+        Azimuth and elevation in degrees; nan where the photo does not show it.
+    shadows : ndarray of shape (n,)
+        Share of the face in deep shadow.
+    has_mesh : ndarray of shape (n,)
+        Whether the face was brought to the common shape by a mesh.
+    last : LastScores, optional
+        The last scores against a set that was put together from others: it may be extended.
+    """
+
+    vectors: Views
+    shapes: Sequence[str]
+    n_warps: int
+    lights: Floats
+    shadows: Floats
+    has_mesh: Array
+    last: LastScores | None = None
+
+    def warps_of(self, view: int) -> int:
+        """Return how many warps a photo has in a view."""
+        return 1 if self.shapes[view] == "mesh" else self.n_warps
+
+    def as_it_lies(self) -> list[Floats]:
+        """Return the features of the photos without their warps, (n, K, D) in each view."""
+        return [vectors[:: self.warps_of(view)] for view, vectors in enumerate(self.vectors)]
+
+
 class CohortStats(NamedTuple):
     """Photos in one view and how they compare with the cohort, whoever is enrolled."""
 
@@ -72,30 +129,109 @@ class CohortStats(NamedTuple):
     """Scores against each rendered person, (n, Z)."""
 
 
-def cohort_stats(vectors: Views, cohort: TemplateSet) -> list[list[CohortStats]]:
-    """Compare photos, (n, K, D) in each view, with the cohort, :data:`PROBES_PER_BLOCK` at a time."""
-    return in_threads(lambda view: _cohort_stats_in_view(*view), zip(vectors, cohort.views, strict=True))
+class LastScores(NamedTuple):
+    """People that probes were compared with, the scores, and how the probes compare with the cohort."""
+
+    people: TemplateSet
+    scores: Scores
+    cohort_stats: list[list[CohortStats]]
 
 
-def _cohort_stats_in_view(vectors: Floats, cohort: ViewBank) -> list[CohortStats]:
-    blocks = []
-    for start in range(0, len(vectors), PROBES_PER_BLOCK):
-        units = unit_vectors(vectors[start : start + PROBES_PER_BLOCK])
-        cohort_closeness, scores = cohort_scores(units, cohort.blocks, cohort.weights)
-        blocks.append(CohortStats(units, cohort_closeness, scores / len(units)))
-    return blocks
+class Cohorts(NamedTuple):
+    """The rendered people as templates: with a mesh, and as faces without one."""
+
+    with_mesh: TemplateSet
+    without: TemplateSet
 
 
-def probe_scores(vectors: Views, people: TemplateSet, cohort: TemplateSet) -> Scores:
-    """Score photos, (n, K, D) in each view, against people, perhaps none, and the cohort under the same settings."""
-    return scores_against(people, cohort_stats(vectors, cohort))
+class ShapeScores(NamedTuple):
+    """Scores of photos in the views of one shape, at their best warps, not normalized yet.
+
+    ``people`` and ``distances`` have the shape (n, C), ``cohort`` (n, Z).
+    """
+
+    people: Floats
+    cohort: Floats
+    distances: Floats
+
+    @property
+    def centers(self) -> Floats:
+        """Mean of the upper quarter of the cohort scores, shape (n, 1)."""
+        count = math.ceil(self.cohort.shape[1] / 4)
+        return np.asarray(-np.partition(-self.cohort, count - 1, axis=1)[:, :count].mean(axis=1, keepdims=True))
+
+    @property
+    def deviations(self) -> Floats:
+        """Standard deviation of the cohort scores, shape (n, 1)."""
+        return np.asarray(np.maximum(self.cohort.std(axis=1, keepdims=True), MIN_DEVIATION))
 
 
-def scores_against(people: TemplateSet, stats: Sequence[Sequence[CohortStats]]) -> Scores:
-    """Score photos against people, given how the photos compare with the cohort."""
-    views = in_threads(lambda view: _scores_in_view(*view), zip(stats, people.views, strict=True))
-    enrolled, cohort, distances = (np.sum(parts, axis=0) for parts in zip(*views, strict=True))
-    return Scores(enrolled - people.levels, cohort, distances / len(views), people.sampling_keys)
+def cohort_stats(probes: ProbeSet, cohorts: Cohorts) -> list[list[CohortStats]]:
+    """Compare photos in each view with the cohort, :data:`PROBES_PER_BLOCK` at a time."""
+
+    def of_view(view: int) -> list[CohortStats]:
+        banks = cohorts.without.views[view], cohorts.with_mesh.views[view]
+        has_mesh = np.repeat(probes.has_mesh, probes.warps_of(view))
+        starts = range(0, len(has_mesh), PROBES_PER_BLOCK)
+        blocks = (slice(start, start + PROBES_PER_BLOCK) for start in starts)
+        return [_cohort_stats_of(unit_vectors(probes.vectors[view][rows]), has_mesh[rows], banks) for rows in blocks]
+
+    return in_threads(of_view, range(len(probes.vectors)))
+
+
+def _cohort_stats_of(units: Floats, has_mesh: Array, banks: tuple[ViewBank, ViewBank]) -> CohortStats:
+    """Compare faces without a mesh with the first bank, the others with the second."""
+    K, n, _ = units.shape
+    n_rendered = len(banks[0].blocks.places)
+    mean, scores = np.empty((K, n), np.float32), np.empty((n, n_rendered), np.float32)
+    for bank, rows in zip(banks, (np.flatnonzero(~has_mesh), np.flatnonzero(has_mesh)), strict=True):
+        if len(rows):
+            some = units if len(rows) == n else np.ascontiguousarray(units[:, rows])
+            mean[:, rows], scores[rows] = cohort_scores(some, bank.blocks, bank.weights)
+    return CohortStats(units, mean, scores / K)
+
+
+def scores_against(people: TemplateSet, probes: ProbeSet, stats: Sequence[Sequence[CohortStats]]) -> Scores:
+    """Score photos against people, perhaps none, given how the photos compare with the cohort.
+
+    In each shape that counts, scores are normalized by the cohort; their weighted mean is taken.
+    """
+    weights, own = shape_weights(probes, people), shape_weights(probes)
+    parts = []
+    for i, shape in enumerate(SHAPES):
+        if weights[i].any() or own[i].any():
+            each = shape_scores(shape, people, probes, stats)
+            enrolled, cohort = ((x - each.centers) / each.deviations for x in (each.people, each.cohort))
+            parts.append((weights[i] * enrolled, own[i] * cohort, weights[i] * each.distances))
+    enrolled, cohort, distances = (np.sum(part, axis=0) for part in zip(*parts, strict=True))
+    return Scores(enrolled, cohort, distances, people.sampling_keys)
+
+
+def shape_weights(probes: ProbeSet, people: TemplateSet | None = None) -> Floats:
+    """Weight of each shape for each photo and person, (3, n, C); without people for the cohort, (3, n, 1).
+
+    To a face with a mesh the rendered people have one, too; to a face without, they have none.
+    """
+    eyes, one = MAX_EYES_WEIGHT * hardness(probes.shadows)[:, None], probes.has_mesh[:, None]
+    both, neither = one, ~one
+    if people is not None:
+        eyes = np.maximum(eyes, MAX_EYES_WEIGHT * hardness(people.shadows))
+        both, neither = one & people.has_mesh, ~(one | people.has_mesh)
+    mesh = np.where(both, 1 - eyes, np.where(neither, 1 - WEIGHT_WITHOUT_MESHES, 0.0))
+    crop = np.where(both, 0.0, np.where(neither, WEIGHT_WITHOUT_MESHES, 1.0))
+    return np.stack([mesh, np.where(both, eyes, 0.0), crop]).astype(np.float32)
+
+
+def shape_scores(
+    shape: str, people: TemplateSet, probes: ProbeSet, stats: Sequence[Sequence[CohortStats]]
+) -> ShapeScores:
+    """Score photos against people in one shape, at the best warp for each person, not normalized yet."""
+    own = [view for view, each in enumerate(probes.shapes) if each == shape]
+    views = in_threads(lambda view: _scores_in_view(stats[view], people.views[view]), own)
+    scores, cohort, distances = (np.sum(parts, axis=0) for parts in zip(*views, strict=True))
+    levels = people.levels[SHAPES.index(shape)]
+    n_warps = 1 if shape == "mesh" else probes.n_warps
+    return best_over_warps(ShapeScores(scores - levels, cohort, distances / len(own)), n_warps)
 
 
 def _scores_in_view(stats: Sequence[CohortStats], people: ViewBank) -> tuple[Floats, Floats, Floats]:
@@ -106,60 +242,19 @@ def _scores_in_view(stats: Sequence[CohortStats], people: ViewBank) -> tuple[Flo
     return scores, np.concatenate([block.scores for block in stats]), 1 - close
 
 
-def cohort_closeness(vectors: Views, cohort: TemplateSet) -> list[Floats]:
-    """Mean closeness of each patch of photos to the cohort, (n, K, D) -> (K, n) in each view."""
-    return [_mean_closeness(unit_vectors(view), bank) for view, bank in zip(vectors, cohort.views, strict=True)]
-
-
-def _mean_closeness(units: Floats, cohort: ViewBank) -> Floats:
-    return np.asarray(closeness(units, cohort.blocks).mean(axis=2))
-
-
-def mean_scores(vectors: Views, people: TemplateSet, closenesses: Sequence[Floats]) -> Floats:
-    """Mean score of photos against each person, with their :func:`cohort_closeness` given, shape (C,)."""
-    views = []
-    for view, bank, cohort_close in zip(vectors, people.views, closenesses, strict=True):
-        scores, _ = summed_scores(unit_vectors(view), bank.blocks, cohort_close, bank.weights)
-        views.append(np.asarray(scores.mean(axis=0, dtype=np.float64) / view.shape[1]))
-    return np.asarray(np.sum(views, axis=0) - people.levels)
-
-
-def patch_scores(vectors: Views, people: TemplateSet, cohort: TemplateSet) -> Scores:
-    """Score every patch of one photo, (K, D) in each view -> (K, C) and (K, Z): their mean is :func:`probe_scores`."""
-    views = [_patch_scores_in_view(*view) for view in zip(vectors, people.views, cohort.views, strict=True)]
-    enrolled, rendered = (np.sum(parts, axis=0) for parts in zip(*views, strict=True))
-    # The level lowers the mean over the patches: so it lowers each of them.
-    return Scores(enrolled - people.levels, rendered, sampling_keys=people.sampling_keys)
-
-
-def _patch_scores_in_view(vector: Floats, people: ViewBank, cohort: ViewBank) -> tuple[Floats, Floats]:
-    units = unit_vectors(vector[None])
-    mean = _mean_closeness(units, cohort)
-    enrolled, rendered = (
-        np.log(closeness(units, bank.blocks)[:, 0] / mean + FLOOR) * bank.weights for bank in (people, cohort)
-    )
-    return enrolled, rendered
-
-
-def best_over_warps(scores: Scores, n_warps: int) -> Scores:
+def best_over_warps(scores: ShapeScores, n_warps: int) -> ShapeScores:
     """Take the best warp of each photo for each person, enrolled or rendered; given are the scores of all warps."""
-    people, cohort = (part.reshape(-1, n_warps, part.shape[1]) for part in (scores.people, scores.cohort))
-    assert scores.distances is not None
+    n = len(scores.cohort) // n_warps
+    people, cohort = (part.reshape(n, n_warps, part.shape[1]) for part in (scores.people, scores.cohort))
     best = people.argmax(axis=1)[:, None]
     distances = np.take_along_axis(scores.distances.reshape(people.shape), best, axis=1)[:, 0]
-    return Scores(np.take_along_axis(people, best, axis=1)[:, 0], cohort.max(axis=1), distances, scores.sampling_keys)
+    return ShapeScores(np.take_along_axis(people, best, axis=1)[:, 0], cohort.max(axis=1), distances)
 
 
-def patch_scores_at_best(scores: Scores, maps: Sequence[Scores]) -> Scores:
-    """The patch scores of one photo at the warps that :func:`best_over_warps` takes, (K, C) and (K, Z)."""
-    enrolled, rendered = (
-        np.take_along_axis(np.stack(parts), part.argmax(axis=0)[None, None, :], axis=0)[0]
-        for part, parts in (
-            (scores.people, [each.people for each in maps]),
-            (scores.cohort, [each.cohort for each in maps]),
-        )
-    )
-    return Scores(enrolled, rendered, sampling_keys=scores.sampling_keys)
+def mean_scores(people: TemplateSet, probes: ProbeSet, stats: Sequence[Sequence[CohortStats]]) -> Floats:
+    """Mean score of photos against each person in each shape, before it is normalized, shape (3, C)."""
+    each = [shape_scores(shape, people, probes, stats).people for shape in SHAPES]
+    return np.stack([scores.mean(axis=0, dtype=np.float64) for scores in each])
 
 
 def stack_probes(blocks: Sequence[Scores]) -> Scores:

@@ -12,10 +12,12 @@ import numpy as np
 from lightproof.core.labels import sampling_key, sort_labels
 from lightproof.core.threads import in_threads
 from lightproof.matching.kernels import Blocks, lay_out, side_by_side
-from lightproof.method.presets import GallerySettings
 from lightproof.method.subspace_bank import length_weights
-from lightproof.method.subspaces import PatchSpans, SharedSpan
+from lightproof.method.subspaces import PatchSpans
 from lightproof.types import Array, Floats, Ints
+
+LIGHT_DIGITS: Final = 1
+"""Digits of a degree that are kept of the direction of light."""
 
 FRONTAL_LIGHT: Final = ((0.0, 0.0),)
 
@@ -27,24 +29,28 @@ class Template:
     Attributes
     ----------
     spans : tuple of PatchSpans
-        Of the photos, one for each view of them: which gradients a patch holds, and where in it they lie.
-    level : float
-        Score bias of a multi-photo template: mean cohort score minus that of its single photos, see
-        :meth:`lightproof.matching.matcher.Matcher.joined_people`. 0 for one photo.
+        Of the photos, one for each view of them.
+    levels : tuple of float
+        Score bias of a multi-photo template in each of :data:`lightproof.matching.scores.SHAPES`: mean cohort score
+        minus that of its single photos, see :meth:`lightproof.matching.matcher.Matcher.joined_people`. 0 for one photo.
+    shadow : float
+        Share of the face in deep shadow, the least of all photos.
+    has_mesh : bool
+        Whether every photo was brought to the common shape by a mesh; else the views by the mesh show it as it was cut.
     lights : tuple of (azimuth, elevation)
         Direction of the light on each photo in degrees; photos that do not show it are left out.
     """
 
     spans: tuple[PatchSpans, ...]
-    level: float = 0.0
+    levels: tuple[float, ...] = (0.0, 0.0, 0.0)
+    shadow: float = 0.0
+    has_mesh: bool = False
     lights: tuple[tuple[float, float], ...] = ()
 
-
-class ViewSpec(NamedTuple):
-    """How the spans of one view are compared: its settings, and what all spans share."""
-
-    settings: GallerySettings
-    shared: SharedSpan
+    @property
+    def repeats_last(self) -> bool:
+        """Whether the last view, as the faces came, is the one before, by their eyes: so it is for found faces."""
+        return self.spans[-1] is self.spans[-2]
 
 
 class ViewBank(NamedTuple):
@@ -60,8 +66,7 @@ class TemplateSet:
 
     Attributes
     ----------
-    view_specs : sequence of ViewSpec
-        One for each view.
+    n_views : int
     templates : dict of label to Template
     total : int, optional
         Number of people enrolled, if these are a shortlist of them.
@@ -71,7 +76,7 @@ class TemplateSet:
         The result of :func:`lightproof.matching.light_penalty.mutual_agreement`, if it was computed before.
     """
 
-    view_specs: Sequence[ViewSpec]
+    n_views: int
     templates: dict[Hashable, Template]
     total: int | None = None
     parts: tuple[TemplateSet, ...] = ()
@@ -102,20 +107,29 @@ class TemplateSet:
         """The templates, laid out for comparison in each view."""
         if self.parts:
             return tuple(_joined_banks(banks) for banks in zip(*(part.views for part in self.parts), strict=True))
-        return tuple(in_threads(self._lay_out_view, range(len(self.view_specs))))
+        return tuple(in_threads(self._lay_out_view, range(self.n_views)))
 
     def _lay_out_view(self, view: int) -> ViewBank:
         spans = [template.spans[view] for template in self.templates.values()]
         directions = _stacked_directions(spans)
-        if self.view_specs[view].settings.weights == "length" and spans:
-            return ViewBank(lay_out(directions), length_weights(spans))
         # Without people one row of weights will do.
-        return ViewBank(lay_out(directions), np.ones((max(directions.shape[1], 1), len(directions)), np.float32))
+        weights = length_weights(spans) if spans else np.ones((1, 0), np.float32)
+        return ViewBank(lay_out(directions), weights)
 
     @cached_property
     def levels(self) -> Floats:
-        """Score bias of each template, shape (C,)."""
-        return np.array([template.level for template in self.templates.values()], np.float32)
+        """Score bias of each template in each shape, shape (3, C)."""
+        return np.array([template.levels for template in self.templates.values()], np.float32).reshape(-1, 3).T
+
+    @cached_property
+    def shadows(self) -> Floats:
+        """Share of each person's face in deep shadow, shape (C,)."""
+        return np.array([template.shadow for template in self.templates.values()], float)
+
+    @cached_property
+    def has_mesh(self) -> Array:
+        """Whether each person's photos all have a mesh, shape (C,)."""
+        return np.array([template.has_mesh for template in self.templates.values()], bool)
 
     @cached_property
     def lights(self) -> Floats:

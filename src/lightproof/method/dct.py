@@ -12,7 +12,7 @@ import numpy as np
 
 from lightproof.method.gradients import GRADIENTS
 from lightproof.method.patches import PatchGrid
-from lightproof.method.presets import GallerySettings
+from lightproof.method.presets import MethodSettings
 from lightproof.method.transform import plane_cosines
 from lightproof.types import Floats
 
@@ -20,10 +20,10 @@ from lightproof.types import Floats
 class PatchDCT:
     """Describes pictures by where in each patch the gradients lie; a patch's vector has the length ``n_numbers``, D."""
 
-    def __init__(self, settings: GallerySettings, grid: PatchGrid) -> None:
+    def __init__(self, settings: MethodSettings, grid: PatchGrid, detail: int) -> None:
         self._grid = grid
         self._gradients = GRADIENTS[settings.gradient]
-        self._cosines = plane_cosines(settings.cell, settings.placed_detail).astype(settings.dtype)
+        self._cosines = plane_cosines(settings.cell, detail).astype(settings.dtype)
         self.n_numbers = 2 * len(self._cosines)
 
     def describe(self, pictures: Floats) -> Floats:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any, Final, Self, TypeAlias
 
 import numpy as np
@@ -42,7 +42,6 @@ class MethodSettings(Mapping[str, Any]):
     deformations: str = "none"
     aggregate: str = "sum"
     weights: str = "equal"
-    search: str = "none"
     storage: str = "float"
     dtype: str = "float32"
 
@@ -74,56 +73,90 @@ class MethodSettings(Mapping[str, Any]):
         return {**self, **changes}
 
 
-@dataclass(frozen=True, eq=False, unsafe_hash=True)
-class GallerySettings(MethodSettings):
-    """Settings of a gallery: beside the sorted projections, it compares where in a patch the gradients lie.
+@dataclass(frozen=True)
+class ViewSettings:
+    """One of the views in which the presets ``robust`` and ``fast`` compare faces.
 
-    See :mod:`lightproof.method.dct`. With both, overlapping patches add next to nothing. A gallery does not search.
+    Attributes
+    ----------
+    shape : {"mesh", "eyes", "crop"}
+        Whether the face is brought to the common shape by its mesh, cut by the eyes of its mesh, or as it came.
+    size : tuple of int
+        Rows and columns of the picture that is compared.
+    numbers : int
+        Numbers of a patch that are kept: see :mod:`lightproof.matching.views`.
+    components : int
+        Directions that span the patch of one photo and its copies.
+    sorted_detail : int
+        Cosines of each sorted projection, the Discrete R-CDT; 0 leaves it out.
+    placed_detail : int
+        Cosines, along and across, of where in the patch the gradients lie; see :mod:`lightproof.method.dct`.
     """
 
+    shape: str
+    size: tuple[int, int]
+    numbers: int
+    components: int
+    sorted_detail: int = 0
     placed_detail: int = 3
-    placed_components: int = 4
 
-    @classmethod
-    def checked(cls, owner: str, values: Mapping[str, Any]) -> Self:
-        """Make settings of values for a gallery: all must be given, and some are fixed."""
-        names = cls.__dataclass_fields__
-        if values.keys() != names.keys():
-            raise BadParameter(owner, "settings", f"a dict of {', '.join(names)}", ", ".join(values))
-        for name, only in (("aggregate", "bounded"), ("storage", "int8"), ("deformations", "none")):
-            if values[name] != only:
-                raise BadParameter(owner, name, repr(only), values[name])
-        if values["size"] == "as-is":
-            raise BadParameter(owner, "size", "(rows, columns)", "as-is")
-        return super().checked(owner, values)
+    @property
+    def method(self) -> MethodSettings:
+        """What the pictures and their patches are made with."""
+        return MethodSettings(
+            size=self.size,
+            light="tan-triggs",
+            cell=6,
+            overlap=0,
+            n_angles=4,
+            detail=max(self.sorted_detail, 1),
+            components=self.components,
+            copies="cross",
+            aggregate="bounded",
+            weights="length",
+            storage="int8",
+        )
 
 
-PRESETS: Final[dict[str, MethodSettings]] = {
+@dataclass(frozen=True)
+class EngineSettings:
+    """A preset of the engine that galleries share with :class:`lightproof.FaceRecognizer`.
+
+    Attributes
+    ----------
+    views : tuple of ViewSettings
+        The patches of each cover whole ones of the finest view. Views by the eyes and as it came are alike: they differ
+        in the picture alone.
+    warps : bool
+        Whether a probe, except in the common shape, is also compared after small moves, turns and scalings.
+    """
+
+    views: tuple[ViewSettings, ...]
+    warps: bool = True
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return plain values."""
+        return asdict(self)
+
+
+PRESETS: Final[dict[str, MethodSettings | EngineSettings]] = {
     # The most accurate: beyond the paper, chosen on half of the people; docs/beyond.md shows every step.
-    "robust": MethodSettings(
-        size=(96, 84),
-        light="tan-triggs",
-        cell=6,
-        overlap=3,
-        detail=5,
-        components=3,
-        copies="cross",
-        aggregate="bounded",
-        weights="length",
-        search="similarity",
-        storage="int8",
+    "robust": EngineSettings(
+        views=(
+            ViewSettings("mesh", (96, 84), numbers=16, components=3, sorted_detail=5),
+            ViewSettings("mesh", (48, 42), numbers=24, components=4),
+            ViewSettings("eyes", (96, 84), numbers=16, components=3),
+            ViewSettings("crop", (96, 84), numbers=16, components=3),
+        ),
     ),
-    # Much cheaper, for aligned faces.
-    "fast": MethodSettings(
-        size=(72, 63),
-        light="tan-triggs",
-        n_angles=3,
-        detail=3,
-        components=2,
-        copies="cross",
-        aggregate="bounded",
-        weights="length",
-        storage="int8",
+    # Much cheaper, and its templates are a third.
+    "fast": EngineSettings(
+        views=(
+            ViewSettings("mesh", (48, 42), numbers=24, components=3),
+            ViewSettings("eyes", (96, 84), numbers=12, components=2),
+            ViewSettings("crop", (96, 84), numbers=12, components=2),
+        ),
+        warps=False,
     ),
     # What the released code does from one photo a person; from several it keeps 0.8 of the singular values.
     "authors": MethodSettings(angle_scheme="authors", span="joint", aggregate="normalized"),
@@ -131,10 +164,11 @@ PRESETS: Final[dict[str, MethodSettings]] = {
     "paper": MethodSettings(),
 }
 
-GALLERIES: Final[dict[str, GallerySettings]] = {
-    "robust": GallerySettings(**PRESETS["robust"] | {"overlap": 0, "search": "none"}),
-    "fast": GallerySettings(**PRESETS["fast"] | {"overlap": 0, "placed_detail": 2, "placed_components": 2}),
-}
+ENGINES: Final = {name: preset for name, preset in PRESETS.items() if isinstance(preset, EngineSettings)}
+"""The presets whose settings belong together: nothing in them can be changed alone."""
+
+PAPER_PRESETS: Final = {name: preset for name, preset in PRESETS.items() if isinstance(preset, MethodSettings)}
+"""The presets of the paper's own estimator, whose every setting can be changed."""
 
 Rule: TypeAlias = tuple[str | Callable[[], str], Callable[[Any], bool]]
 """What a parameter must be, in words, and the test of it."""
@@ -163,10 +197,6 @@ def check_settings(owner: str, settings: Mapping[str, Any]) -> None:
         refuse("size", f"at least {cell} x {cell} for cell={cell}")
     if detail != "all" and detail >= cell**2:
         refuse("detail", f"an int from 1 to cell * cell - 1 = {cell**2 - 1}, or 'all'")
-    if "placed_detail" in settings and settings["placed_detail"] >= cell:
-        refuse("placed_detail", f"an int from 1 to cell - 1 = {cell - 1}")
-    if settings.get("search", "none") != "none" and (detail == "all" or settings["aggregate"] != "bounded"):
-        refuse("search", "'none' unless detail is an int and aggregate is 'bounded'")
     is_compact = detail != "all" and is_whole(settings.get("components"), 1) and settings.get("span") == "kept"
     if settings.get("storage", "float") == "int8" and not is_compact:
         refuse("storage", "'float' unless detail and components are ints and span is 'kept'")
@@ -240,10 +270,7 @@ RULES: Final[dict[str, Rule]] = {
     "deformations": one_of(("none", *DEFORMATIONS, "all")),
     "aggregate": one_of(AGGREGATES),
     "weights": one_of(("equal", "length")),
-    "search": one_of(("none", "similarity")),
     "storage": one_of(("float", "int8")),
     "dtype": one_of(("float32", "float64")),
-    "placed_detail": at_least(1),
-    "placed_components": at_least(1),
 }
 """Legal values of the settings, each alone."""

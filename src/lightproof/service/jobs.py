@@ -20,7 +20,7 @@ from threadpoolctl import threadpool_limits
 
 from lightproof.errors import BadGallery, DuplicatePhoto, LightproofError, MissingExtra, NameTaken, UserError
 from lightproof.gallery import ExtractedFace, Gallery
-from lightproof.gallery.enrollment import face_of
+from lightproof.gallery.enrollment import face_in
 from lightproof.gallery.store import check_name
 from lightproof.imaging.detection import Portrait, read_portrait
 from lightproof.imaging.detection.face_networks import SIDE, guess_faces
@@ -141,7 +141,7 @@ def _read_face(contents: bytes, where: str, cropped: bool, quick: bool = False) 
         detail = f"{where} must be of at most {limits.photo_bytes} bytes; got {len(contents)}."
         raise ServiceProblem("too_large", detail)
     portrait = read_portrait(contents, cropped=cropped, where=where, quick=quick, most_pixels=limits.photo_pixels)
-    return ProbeFace(face_of(portrait.image, contents, where), portrait)
+    return ProbeFace(face_in(portrait, contents, where), portrait)
 
 
 def _ids_of(names: list[str]) -> dict[str, int]:

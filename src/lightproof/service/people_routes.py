@@ -13,6 +13,7 @@ from starlette.responses import Response
 
 from lightproof.errors import UnknownPhoto
 from lightproof.gallery import Gallery
+from lightproof.gallery.enrollment import picture_of_kept
 from lightproof.service import bodies, jobs, openapi, schemas, serializers
 from lightproof.service.problems import ServiceProblem
 from lightproof.service.serializers import from_attributes, json_response
@@ -196,4 +197,4 @@ def thumbnail(person: PersonId, photo: PhotoId, state: State) -> Response:
         face = view.face(photo)
     if face is None:
         raise ServiceProblem("face_not_kept", "The gallery must keep faces; got one that did not keep this face.")
-    return Response(face, media_type="image/png")
+    return Response(picture_of_kept(face), media_type="image/png")

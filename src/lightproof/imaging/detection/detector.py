@@ -182,7 +182,7 @@ def mesh_of_crop(crop: NDArray[np.uint8]) -> Face | None:
     drawn_on, plain = Pyramid(_drawn_on(crop, more)), Pyramid(crop)
     for look in LOOKS:
         for photo, corner in ((drawn_on, complex(more, more)), (plain, 0j)):
-            face = both_meshes(photo, eyes + corner, look, 0.0)
+            face = _look_closer(photo, eyes + corner, look, 0.0)
             if face is not None and face.mesh is not None:
                 right, left = (complex(eye) for eye in _eyes_of(face) - corner)
                 mesh = face.mesh - (corner.real, corner.imag, 0)
@@ -261,15 +261,15 @@ def _eyes_of(face: Face) -> Points:
     return np.array([complex(*face.right_eye), complex(*face.left_eye)])
 
 
-def _look_closer(photo: Pyramid, eyes: Points, look: str) -> Face | None:
+def _look_closer(photo: Pyramid, eyes: Points, look: str, min_eye_pixels: float = MIN_EYE_PIXELS) -> Face | None:
     """Find the pupils from close by; None where the meshes do not agree that there is a face."""
-    face = both_meshes(photo, eyes, look)
+    face = both_meshes(photo, eyes, look, min_eye_pixels)
     if face is not None and np.abs(_eyes_of(face) - eyes).mean() > MAX_EYE_MOVE * face.eye_distance:
-        face = both_meshes(photo, _eyes_of(face), look)
+        face = both_meshes(photo, _eyes_of(face), look, min_eye_pixels)
     return face
 
 
-def both_meshes(photo: Pyramid, eyes: Points, look: str, min_eye_pixels: float = MIN_EYE_PIXELS) -> Face | None:
+def both_meshes(photo: Pyramid, eyes: Points, look: str, min_eye_pixels: float) -> Face | None:
     """Fit the mesh to the face between two eyes, upright and in the mirror; None where that is no face."""
     between = eyes[1] - eyes[0]
     middle = complex(eyes.mean() + between * 1j * MESH_MIDDLE)

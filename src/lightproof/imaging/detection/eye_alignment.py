@@ -150,9 +150,17 @@ def _needed(
     """
     height, width = size
     corners = turn * np.array([0, width - 1, (height - 1) * 1j, width - 1 + (height - 1) * 1j]) + move
-    top, bottom = _reach(corners.imag, margin, image.shape[0])
-    left, right = _reach(corners.real, margin, image.shape[1])
-    return complex(left, top), image[top:bottom, left:right]
+    (left, top), part = needed_part(image, corners.real, corners.imag, margin)
+    return complex(left, top), part
+
+
+def needed_part(
+    image: NDArray[np.uint8], columns: Floats, rows: Floats, margin: int
+) -> tuple[tuple[int, int], NDArray[np.uint8]]:
+    """Return the part of a photo that holds some places, as far as the photo reaches, and its left and top."""
+    top, bottom = _reach(rows, margin, image.shape[0])
+    left, right = _reach(columns, margin, image.shape[1])
+    return (left, top), image[top:bottom, left:right]
 
 
 def _reach(places: Floats, margin: int, length: int) -> tuple[int, int]:

@@ -11,6 +11,7 @@ from typing import Any, Final, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from lightproof.core.images import to_bytes
 from lightproof.errors import BadImage, BadParameter, MissingExtra, NoFace, SeveralFaces
 from lightproof.imaging.decode import in_one_line, read_grey
 from lightproof.imaging.detection.detector import (
@@ -22,13 +23,101 @@ from lightproof.imaging.detection.detector import (
     find_faces,
     mesh_of_crop,
 )
-from lightproof.imaging.detection.eye_alignment import FACE_SIZE
+from lightproof.imaging.detection.eye_alignment import FACE_SIZE, eye_places
 from lightproof.imaging.detection.head_pose import HeadPose
+from lightproof.imaging.detection.mesh_warp import warp_to_neutral
+from lightproof.imaging.lighting.light_direction import hardness, shadow_shares
+from lightproof.types import Array, Floats
 
 File: TypeAlias = str | Path | bytes
 """The path of a picture, or what is in its file."""
 
+MIN_SURE_EYES: Final = 28.0  # pixels between the eyes below which a mesh is not sure in hard light
+
+
+MAX_CROP_MOVE: Final = 0.2
+"""Eye distances by which the eyes of a crop may be off; beyond, it was cut otherwise, most often with less of the head."""
+
 SEVERAL: Final = ("largest", "refuse")  # what to do about several faces
+
+
+@dataclass(frozen=True, eq=False)
+class AlignedFace:
+    """A face as it is compared.
+
+    Attributes
+    ----------
+    image : ndarray of shape (h, w)
+        As it was cut out of a photo by its eyes, or as it came.
+    eyes : ndarray of shape (h, w) or None
+        Cut by the eyes that the mesh has found: for a face found in a photo that is ``image`` itself. None without a
+        mesh.
+    shaped : ndarray of shape (192, 168), uint8, or None
+        Brought to the common shape by its mesh; None where there is no mesh.
+    """
+
+    image: Array
+    eyes: Array | None = None
+    shaped: NDArray[np.uint8] | None = None
+
+    @property
+    def has_mesh(self) -> bool:
+        """Whether a mesh lies on the face."""
+        return self.shaped is not None
+
+    def picture(self, shape: str) -> Array:
+        """Return the face in a shape, "mesh", "eyes" or "crop"; without a mesh it is the same in all."""
+        wanted = {"mesh": self.shaped, "eyes": self.eyes, "crop": self.image}[shape]
+        return self.image if wanted is None else wanted
+
+
+def align(photo: NDArray[np.uint8], face: Face) -> AlignedFace:
+    """Cut a face out of its photo, by its eyes and by its mesh."""
+    image = cut(photo, face, FACE_SIZE)
+    if _is_unsure(face, image):
+        return AlignedFace(image)
+    return AlignedFace(image, image, warp_to_neutral(photo, _mesh_of(face)))
+
+
+def align_crop(image: Array) -> AlignedFace:
+    """Lay the mesh on a face that is cut out already, cut it again by the eyes, and bring it to the common shape.
+
+    Without the extra ``photos``, or where the picture shows no face, it stays as it is.
+    """
+    grey = to_bytes([image], image.shape)[0]
+    laid = _mesh_on(grey)
+    return AlignedFace(image) if laid is None else _aligned_crop(image, grey, laid)
+
+
+def _aligned_crop(image: Array, grey: NDArray[np.uint8], laid: Face) -> AlignedFace:
+    height, width = grey.shape
+    places, eyes = np.array(eye_places(height, width)), np.array([complex(*laid.right_eye), complex(*laid.left_eye)])
+    inside = (eyes.real >= 0) & (eyes.imag >= 0) & (eyes.real <= width - 1) & (eyes.imag <= height - 1)
+    is_usual = np.abs(eyes - places).max() <= MAX_CROP_MOVE * abs(places[1] - places[0])
+    if not inside.all() or _is_unsure(laid, grey, is_usual):
+        return AlignedFace(image)
+    return AlignedFace(image, cut(grey, laid, FACE_SIZE), warp_to_neutral(grey, _mesh_of(laid)))
+
+
+def _is_unsure(face: Face, image: NDArray[np.uint8], shows_head: bool = True) -> bool:
+    """Tell whether a face has no mesh to rely on.
+
+    In hard light the mesh trembles most on a tiny face, and on a crop that shows too little of the head.
+    """
+    needs_soft_light = face.eye_distance < MIN_SURE_EYES or not shows_head
+    return face.mesh is None or (needs_soft_light and bool(hardness(shadow_shares(image[None]))[0] > 0))
+
+
+def _mesh_of(face: Face) -> Floats:
+    assert face.mesh is not None
+    return face.mesh
+
+
+def _mesh_on(crop: NDArray[np.uint8]) -> Face | None:
+    try:
+        return mesh_of_crop(crop)
+    except MissingExtra:
+        return None
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,21 +130,31 @@ class Portrait:
     image: NDArray[np.uint8]
     face: Face | None
     n_faces: int
+    photo: NDArray[np.uint8] | None = None
 
     @cached_property
-    def pose(self) -> HeadPose | None:
-        """How the head is turned, and whether mouth and eyes are open.
+    def laid(self) -> Face | None:
+        """The face with its mesh, in the photo, or in a picture that was a face already: there it is laid on now.
 
-        For a picture that was a face already, the mesh is laid on it now. None if that shows no face, or if the extra
-        ``photos`` is not installed.
+        None if that shows no face, or if the extra ``photos`` is not installed.
         """
-        if self.face is not None:
-            return self.face.pose
-        try:
-            laid = mesh_of_crop(self.image)
-        except MissingExtra:
-            return None
-        return None if laid is None else laid.pose
+        return self.face if self.face is not None else _mesh_on(self.image)
+
+    @property
+    def pose(self) -> HeadPose | None:
+        """How the head is turned, and whether mouth and eyes are open; None without a mesh."""
+        return None if self.laid is None else self.laid.pose
+
+    @cached_property
+    def aligned(self) -> AlignedFace:
+        """The face as it is compared."""
+        if self.laid is None:
+            return AlignedFace(self.image)
+        if self.photo is None:
+            return _aligned_crop(self.image, self.image, self.laid)
+        if _is_unsure(self.laid, self.image):
+            return AlignedFace(self.image)
+        return AlignedFace(self.image, self.image, warp_to_neutral(self.photo, _mesh_of(self.laid)))
 
 
 def read_portrait(
@@ -110,7 +209,7 @@ def _portraits(photo: NDArray[np.uint8], where: str, quick: bool = False) -> Ite
     if not faces:
         raise NoFace(where, tuple(LOOKS), max(MIN_EYE_PIXELS, round(max(photo.shape) * MIN_EYE_SHARE)))
     for face in faces:
-        yield Portrait(cut(photo, face, FACE_SIZE), face, len(faces))
+        yield Portrait(cut(photo, face, FACE_SIZE), face, len(faces), photo)
 
 
 def _name(source: File | NDArray[np.uint8], where: str | None) -> str:
@@ -127,18 +226,28 @@ def pictures_of(X: Any, cropped: bool = False) -> Any:
 
     Arrays are faces already and stay. Anything that holds no file comes back as it is.
     """
-    if isinstance(X, np.ndarray) and X.dtype.kind not in "UO":
-        return X
-    if is_file(X) or (isinstance(X, np.ndarray) and X.ndim == 0):
-        raise BadImage("X", "a list of pictures, even of one: ['photo.jpg']", f"a {type(X).__name__}")
-    if not isinstance(X, Sequence | np.ndarray) or not any(is_file(picture) for picture in X):
+    pictures = portraits_of(X, cropped)
+    return pictures if pictures is X else [each.image if isinstance(each, Portrait) else each for each in pictures]
+
+
+def portraits_of(X: Any, cropped: bool = False) -> Any:
+    """Replace the files in a list of pictures by portraits of the faces in them; see :func:`pictures_of`."""
+    if not _holds_files(X):
         return X
     return [_read(picture, cropped, i) if is_file(picture) else picture for i, picture in enumerate(X)]
 
 
-def _read(file: File, cropped: bool, i: int) -> NDArray[np.uint8]:
-    """Return the face in file i of a list; an error calls mere contents by that number."""
+def _holds_files(X: Any) -> bool:
+    if isinstance(X, np.ndarray) and X.dtype.kind not in "UO":
+        return False
+    if is_file(X) or (isinstance(X, np.ndarray) and X.ndim == 0):
+        raise BadImage("X", "a list of pictures, even of one: ['photo.jpg']", f"a {type(X).__name__}")
+    return isinstance(X, Sequence | np.ndarray) and any(is_file(picture) for picture in X)
+
+
+def _read(file: File, cropped: bool, i: int) -> Portrait:
+    """Read the face in file i of a list; an error calls mere contents by that number."""
     if isinstance(file, bytes):
-        return read_portrait(file, cropped=cropped, where=f"X[{i}]").image
+        return read_portrait(file, cropped=cropped, where=f"X[{i}]")
     # The strings of an array of strings are NumPy's own.
-    return read_portrait(str(file), cropped=cropped).image
+    return read_portrait(str(file), cropped=cropped)

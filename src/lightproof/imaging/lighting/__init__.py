@@ -5,6 +5,6 @@ on the left of the picture, as long as the picture is not mirrored.
 """
 
 from lightproof.imaging.lighting.diagnosis import Diagnosis, diagnose
-from lightproof.imaging.lighting.light_direction import light_directions, toward
+from lightproof.imaging.lighting.light_direction import hardness, light_directions, shadow_shares, toward
 
-__all__ = ["Diagnosis", "diagnose", "light_directions", "toward"]
+__all__ = ["Diagnosis", "diagnose", "hardness", "light_directions", "shadow_shares", "toward"]

@@ -29,6 +29,12 @@ SMALLEST: Final = 16  # rows and columns that a face must have
 NO_LIGHT: Final = 4.0  # brightness in grey values up to which the noise of the camera would decide the direction
 BRIGHT: Final = 0.95  # the brightness of a face is the grey value that this share of its pixels does not exceed
 
+# What lies in deep shadow.
+INNER_BORDER: Final = 0.1  # of the height and width, left out on each side
+DEEP_SHADOW: Final = 0.15  # of the brightness; what is darker has next to no light of the lamp
+SOFT_LIGHT: Final = 0.05  # share of the face in deep shadow up to which the light is soft
+HARD_LIGHT: Final = 0.35  # share from which on it is hard
+
 # The sheet of renderings.
 RENDERED: Final = (32, 28)  # rows and columns of a face
 PEOPLE: Final = 6
@@ -101,6 +107,24 @@ def brightness(face: Array) -> float:
     position = BRIGHT * (face.size - 1)
     below, above = np.searchsorted(darker, [int(position), min(int(position) + 1, face.size - 1)], side="right")
     return float(below + (above - below) * (position - int(position)))
+
+
+def shadow_shares(faces: Array) -> Floats:
+    """Share of each face in deep shadow, (n, h, w), uint8 -> (n,); hair and background around the face do not count."""
+    height, width = faces.shape[1:]
+    down, across = (max(1, round(INNER_BORDER * side)) for side in (height, width))
+    shares = np.ones(len(faces))
+    for i, face in enumerate(faces[:, down : height - down, across : width - across]):
+        darker = np.cumsum(np.bincount(face.ravel(), minlength=256))
+        bright = int(np.searchsorted(darker, BRIGHT * face.size))
+        if bright:
+            shares[i] = darker[math.ceil(DEEP_SHADOW * bright) - 1] / face.size
+    return shares
+
+
+def hardness(shadows: Floats) -> Floats:
+    """Tell from the :func:`shadow_shares` of faces how hard their light is, 0 to 1."""
+    return np.asarray(np.clip((shadows - SOFT_LIGHT) / (HARD_LIGHT - SOFT_LIGHT), 0, 1))
 
 
 def _directions(faces: Array) -> Floats:
