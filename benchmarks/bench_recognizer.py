@@ -11,6 +11,7 @@ from benchmarks import textbook
 from lightproof import FaceRecognizer, PatchRCDT
 from lightproof.datasets import make_relit_faces
 from lightproof.datasets.protocols import yale_test_2
+from lightproof.estimators.paper_model import PaperModel
 from lightproof.method.aggregate import combine
 from lightproof.method.subspace_bank import residuals
 from lightproof.types import Array
@@ -52,7 +53,9 @@ class Ours:
 
     def time_identify(self) -> Array:
         """Features excluded, as in the textbook's turn."""
-        stack = self.recognizer._people.stack
+        model = self.recognizer._model
+        assert isinstance(model, PaperModel)
+        stack = model.people.stack
         blocks = np.array_split(self.vectors, max(1, len(self.vectors) // 32))
         return np.concatenate([combine(residuals(block, stack), "normalized").argmin(axis=1) for block in blocks])
 

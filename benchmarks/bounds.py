@@ -1,10 +1,13 @@
-"""An upper bound of the score of a person, at a third of the cost of the score.
+"""An upper bound of the score of a person, cheaper than the score.
 
-What a patch says is log(c / u + 0.2) with the closeness c = exp(-6 sqrt(1 - x)), where x is the part of the patch's
-square that lies in the span of the person, and u is usual. It is a convex function of x: -sqrt(1 - x) is, and so is
-what log(exp(.) + 0.2) makes of it. So between any two places it lies below the straight line through them, and
-everywhere below the largest of several such lines. A line takes one product and one sum where the evidence takes a
-root, an exponential and a logarithm.
+What a patch says is log(c / u + 1) with the closeness c = exp(-6 sqrt(1 - x)), where x is the part of the patch's
+square that lies in the span of the person, and u is the mean closeness to the cohort. It is a convex function of x:
+-sqrt(1 - x) is, and so is what log(exp(.) + 1) makes of it. So between any two places it lies below the straight line
+through them, and everywhere below the largest of several such lines. A line takes one product and one sum where the
+score takes a root, an exponential and a logarithm.
+
+The score is a weighted mean of the shapes, each normalized by the cohort alone, and no weight is negative. So the same
+mean of the bounds of the shapes, each at its best warp, is a bound of the score.
 
 So an exhaustive search need not finish with whom the bound rules out, and still finds the best of all.
 """
@@ -20,26 +23,45 @@ import numpy as np
 
 from lightproof.matching.kernels import FLOOR, LANES, Blocks
 from lightproof.matching.light_penalty import light_penalty
-from lightproof.matching.matcher import Matcher, ProbeSet
-from lightproof.matching.scores import Scores, cohort_stats
+from lightproof.matching.matcher import Matcher
+from lightproof.matching.scores import (
+    SHAPES,
+    CohortStats,
+    ProbeSet,
+    Scores,
+    cohort_stats,
+    scores_against,
+    shape_scores,
+    shape_weights,
+)
 from lightproof.matching.templates import TemplateSet
 from lightproof.method.aggregate import SHARPNESS
 from lightproof.types import Array, Floats
 
-KNOTS: Final = ((0.0, 0.7, 0.86, 0.94, 1.0), (0.0, 0.4, 0.66, 0.85, 1.0))
-"""Places that the lines go through, in both views: where most strangers lie. With others the bound would be as true,
-but farther from the evidence."""
+KNOTS: Final = (0.0, 0.4, 0.66, 0.85, 1.0)
+"""Places that the lines go through: where most strangers lie. With others the bound would be as true, but farther from
+the score."""
 
 ROWS: Final = 3
-"""Patches that are compared in one go; the moves of a photo are a multiple of it."""
+"""Patches that are compared in one go; the rows of photos and warps are filled up with 0 to a multiple of it."""
 
 BLOCKS: Final = 4
 """Blocks of people side by side."""
 
 WIDE: Final = BLOCKS * LANES
 
-ROUNDING: Final = 1e-3
-"""More than what is rounded in a bound and in the evidence."""
+ROUNDING: Final = 5e-5
+"""More than what is rounded in the scores of a shape before they are normalized."""
+
+
+class ShapeReach(NamedTuple):
+    """What bounds need in one shape: the mean and the deviation that its scores are normalized by, (n, 1) each."""
+
+    shape: int
+    views: list[int]
+    n_warps: int
+    centers: Floats
+    deviations: Floats
 
 
 class Reach(NamedTuple):
@@ -48,27 +70,40 @@ class Reach(NamedTuple):
     Attributes
     ----------
     asked : ProbeSet
-    units : list of ndarray of shape (K, n * moves, D filled up)
+    units : list of ndarray of shape (K, n * warps filled up, D filled up)
         In each view.
-    lines : list of ndarray of shape (K, n * moves, lines, 2)
+    lines : list of ndarray of shape (K, n * warps filled up, lines, 2)
         Where each line begins, and how steep it is.
+    shapes : list of ShapeReach
     cohort : ndarray of shape (n, Z)
-        What the photos say for the rendered people.
+        Scores against the rendered people.
     """
 
     asked: ProbeSet
     units: list[Floats]
     lines: list[Floats]
+    shapes: list[ShapeReach]
     cohort: Floats
 
 
 def reach_of(asked: ProbeSet, matcher: Matcher) -> Reach:
     """Make photos ready for bounds, no more of them than are compared at a time."""
-    found = [usual for [usual] in cohort_stats(asked.vectors, matcher.cohort)]
-    lines = [_lines(usual.closeness, knots) for usual, knots in zip(found, KNOTS, strict=True)]
-    cohort = np.sum([usual.scores for usual in found], axis=0)
-    cohort = cohort.reshape(-1, asked.n_warps, cohort.shape[1]).max(axis=1)
-    return Reach(asked, [usual.units for usual in found], lines, cohort)
+    stats, nobody = cohort_stats(asked, matcher.cohorts), matcher.template_set({})
+    blocks: list[CohortStats] = [block for [block] in stats]
+    shapes = []
+    for i, shape in enumerate(SHAPES):
+        each = shape_scores(shape, nobody, asked, stats)
+        views = [view for view, its_shape in enumerate(asked.shapes) if its_shape == shape]
+        shapes.append(ShapeReach(i, views, asked.warps_of(views[0]), each.centers, each.deviations))
+    units = [_filled_up(block.units) for block in blocks]
+    lines = [_filled_up(_lines(block.closeness)) for block in blocks]
+    return Reach(asked, units, lines, shapes, scores_against(nobody, asked, stats).cohort)
+
+
+def _filled_up(rows: Floats) -> Floats:
+    """Fill the rows of photos and warps, (K, n, ...), up with 0 to a multiple of :data:`ROWS`."""
+    missing = -rows.shape[1] % ROWS
+    return np.pad(rows, [(0, 0), (0, missing), *[(0, 0)] * (rows.ndim - 2)])
 
 
 class Wide(NamedTuple):
@@ -84,18 +119,24 @@ def laid_wide(people: TemplateSet) -> Wide:
 
 
 def bounds(reach: Reach, wide: Wide) -> Floats:
-    """What the evidence of photos for each person cannot exceed, taxed, shape (n, C)."""
-    people, moves = wide.people, reach.asked.n_warps
-    views = zip(reach.units, reach.lines, wide.views, strict=True)
-    most = np.sum([_in_view(*view) for view in views], axis=0)[:, : len(people)] - people.levels
-    best = most.reshape(-1, moves, len(people)).max(axis=1)
-    return np.asarray(best - light_penalty(Scores(best, reach.cohort), reach.asked.lights, people) + ROUNDING)
+    """Return what the scores of photos against each person cannot exceed, the penalty subtracted, shape (n, C)."""
+    people, asked, n = wide.people, reach.asked, len(reach.cohort)
+    weights, total = shape_weights(asked, people), np.zeros((n, len(people)), np.float32)
+    for shape in reach.shapes:
+        if not weights[shape.shape].any():
+            continue
+        views = [_in_view(reach.units[view], reach.lines[view], wide.views[view]) for view in shape.views]
+        most = np.sum(views, axis=0)[: n * shape.n_warps, : len(people)] - people.levels[shape.shape] + ROUNDING
+        best = most.reshape(n, shape.n_warps, len(people)).max(axis=1)
+        total += weights[shape.shape] * (best - shape.centers) / shape.deviations
+    return np.asarray(total - light_penalty(Scores(total, reach.cohort), asked, people))
 
 
-def _lines(usual: Floats, knots: tuple[float, ...]) -> Floats:
-    values = [np.log(np.exp(-SHARPNESS * np.sqrt(1 - x)) / usual + FLOOR) for x in knots]
+def _lines(cohort_mean: Floats) -> Floats:
+    """Return the lines through the knots, given the mean closeness to the cohort, (K, n) -> (K, n, lines, 2)."""
+    values = [np.log(np.exp(-SHARPNESS * np.sqrt(1 - x)) / cohort_mean + FLOOR) for x in KNOTS]
     lines = []
-    for (left, right), (low, high) in zip(pairwise(knots), pairwise(values), strict=True):
+    for (left, right), (low, high) in zip(pairwise(KNOTS), pairwise(values), strict=True):
         steepness = (high - low) / (right - left)
         lines.append(np.stack([low - steepness * left, steepness], axis=-1))
     return np.stack(lines, axis=2).astype(np.float32)
@@ -128,7 +169,7 @@ def _widened(lanes: Array) -> Array:
 def _loop(R: int, D: int) -> Any:
     """Make the loop for R directions of D numbers that adds the bounds of some people to ``out``, (n, WIDE).
 
-    It need not round as it is written, unlike the evidence: products and sums are taken in one.
+    It need not round as it is written, unlike the score: products and sums are taken in one.
     """
     from numba import njit
 

@@ -93,7 +93,7 @@ def main() -> None:
             views[name] = replace(view, numbers=most)
     measured = {name: measure(view, faces, people) for name, view in views.items()}
     contents = io.BytesIO()
-    np.savez_compressed(contents, **measured)
+    np.savez_compressed(contents, allow_pickle=False, **measured)
     with whole_file(FILE) as file:
         file.write(contents.getvalue())
     for name, matrix in measured.items():

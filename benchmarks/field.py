@@ -1,7 +1,7 @@
 """FAISS on 512 numbers a person, flat and HNSW, to compare a large gallery with.
 
-The numbers are a seeded random projection of what a template is made of, the first direction of every patch in both
-views, as float32. Needs faiss-cpu.
+The numbers are a seeded random projection of what a template is made of, the first direction of every patch in every
+view, as float32. Needs faiss-cpu.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from typing import Any, Final
 import numpy as np
 
 from lightproof.gallery import Gallery, crowd_name
+from lightproof.imaging.detection import align_crop
 from lightproof.matching.matcher import Matcher
 from lightproof.types import Array, Floats
 
@@ -26,9 +27,8 @@ class Embedding:
 
     def __init__(self, matcher: Matcher) -> None:
         rng = np.random.default_rng(0)
-        K, size = matcher.extractor.grid_.n_patches, [view.n_numbers for view in matcher.views]
-        self._shape = [(K, count) for count in size]
-        self._matrix = rng.standard_normal((K * sum(size), NUMBERS), np.float32) / np.float32(NUMBERS**0.5)
+        size = sum(view.n_patches * view.n_numbers for view in matcher.views)
+        self._matrix = rng.standard_normal((size, NUMBERS), np.float32) / np.float32(NUMBERS**0.5)
 
     def of(self, views: list[Floats]) -> Floats:
         """Embed vectors of any length, (n, K, D) in each view -> (n, 512), of length 1."""
@@ -51,7 +51,8 @@ def embeddings(gallery: Gallery, embedding: Embedding) -> tuple[list[str], Float
             templates = decode_templates(
                 [photos[0].template for _, photos, _ in people], gallery.matcher, gallery.place
             )
-            views = [np.stack([each.spans[i].own[:, 0] for each in templates]).astype(np.float32) for i in range(2)]
+            spans = zip(*(each.spans for each in templates), strict=True)
+            views = [np.stack([each.own[:, 0] for each in view]).astype(np.float32) for view in spans]
             found[len(names) : len(names) + len(people)] = embedding.of(views)
             names += [person.name for person, _, _ in people]
     return names, found
@@ -66,7 +67,9 @@ def measure(place: str, images: Array, people: list[int]) -> list[dict[str, Any]
         embedding = Embedding(gallery.matcher)
         names, found = embeddings(gallery, embedding)
         start = time.perf_counter()
-        asked = np.concatenate([embedding.of(list(gallery.matcher.vectors(image[None]))) for image in images])
+        # A question lays the mesh on an array, too; one photo after the other.
+        probes = (gallery.matcher.probes([align_crop(image)], warps=False) for image in images)
+        asked = np.concatenate([embedding.of(probe.as_it_lies()) for probe in probes])
         features = (time.perf_counter() - start) / len(images)
     right = [crowd_name(person) for person in people]
     rows = []

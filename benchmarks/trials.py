@@ -15,7 +15,7 @@ from lightproof.types import Floats
 
 
 def recognizer(preset: str, size: tuple[int, ...], settings: dict[str, Any]) -> FaceRecognizer:
-    """Make a recognizer for pictures of one size that knows the trials by name."""
+    """Make the paper's recognizer for pictures of one size; it knows the trials by name."""
     enter()
     return FaceRecognizer(preset, size=tuple(size), **settings)
 

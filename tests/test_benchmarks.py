@@ -164,12 +164,20 @@ def test_a_rendered_person_has_the_landmarks_where_everybody_has_them():
 
 
 @pytest.mark.data
-def test_both_views_are_measured_and_each_alone(yale):
+def test_each_view_by_the_mesh_is_measured_alone_and_both(yale):
     few = replace(yale.take(np.isin(yale.labels, np.unique(yale.labels)[:4])), name="few")
-    lines = list(views.measure(few, ["fast"], picks=[0], jobs=1))
-    assert [line[0] for line in lines] == [f"fast: {view}" for view in views.VIEWS]
+    lines = list(views.measure(few, picks=[0], jobs=1))
+    assert [line[0] for line in lines] == list(views.VIEWS)
     assert all(len(line) == len(views.HEAD) and float(line[1]) > 90 and float(line[4]) < 10 for line in lines)
-    assert len({tuple(line[1:]) for line in lines}) == 3
+
+
+@pytest.mark.parametrize("name", views.VIEWS)
+def test_some_of_the_views_make_a_matcher_that_compares(name):
+    matcher, images = views.matcher_of(name), make_relit_faces(2, lights=[(0, 0)], size=(96, 84)).images
+    assert [view.settings.shape for view in matcher.views][-3:] == ["mesh", "eyes", "crop"]
+    assert len(matcher.views) == 2 + len(views.VIEWS[name])
+    people = matcher.template_set(dict(enumerate(matcher.templates(images))))
+    assert matcher.compare(images, people).people.argmax(axis=1).tolist() == [0, 1]
 
 
 @pytest.mark.data

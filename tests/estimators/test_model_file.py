@@ -12,12 +12,13 @@ from numpy.testing import assert_array_equal
 from lightproof import PRESETS, FaceRecognizer
 from lightproof.errors import BadLabels, BadModelFile, CannotWrite
 from lightproof.estimators.sklearn_contract import NotFitted
+from tests.bounded import BOUNDED
 
 
 @pytest.fixture
 def saved(frontal, tmp_path):
     path = tmp_path / "people.lightproof"
-    FaceRecognizer().fit(frontal.images, frontal.labels).save(path)
+    FaceRecognizer(**BOUNDED).fit(frontal.images, frontal.labels).save(path)
     return path
 
 
@@ -52,14 +53,15 @@ def rewrite(path, edit_header=None, edit_array=None, compression=zipfile.ZIP_STO
     "overrides",
     [
         {},
-        {"dtype": "float64"},
-        {"light": "log", "cell": 8},
-        {"components": 2},
-        {"size": "as-is"},
-        {"storage": "float"},
-        {"storage": "float", "dtype": "float64"},
-        {"deformations": "all"},
         {"preset": "fast"},
+        BOUNDED,
+        BOUNDED | {"dtype": "float64"},
+        BOUNDED | {"light": "log", "cell": 8},
+        BOUNDED | {"components": 2},
+        BOUNDED | {"size": "as-is"},
+        BOUNDED | {"storage": "float"},
+        BOUNDED | {"storage": "float", "dtype": "float64"},
+        BOUNDED | {"deformations": "all"},
         {"preset": "authors"},
         {"preset": "authors", "dtype": "float64"},
         {"preset": "authors", "light": "log", "cell": 8},
@@ -146,7 +148,7 @@ def test_a_place_that_takes_no_file_is_named(frontal, tmp_path):
 
 
 def test_settings_changed_after_fit_are_not_saved(frontal, tmp_path):
-    recognizer = FaceRecognizer().fit(frontal.images, frontal.labels)
+    recognizer = FaceRecognizer("paper").fit(frontal.images, frontal.labels)
     recognizer.set_params(cell=8).save(tmp_path / "people")
     assert FaceRecognizer.load(tmp_path / "people").cell is None
 
@@ -171,7 +173,7 @@ def test_a_flipped_byte_is_refused(saved):
 @pytest.mark.slow
 def test_no_flipped_byte_of_the_zip_structure_escapes_the_family_or_changes_an_answer(frontal, lit, tmp_path):
     path = tmp_path / "people"
-    FaceRecognizer(size=(8, 8)).fit(frontal.images[:2], ["a", "b"]).save(path)
+    FaceRecognizer(**BOUNDED | {"size": (8, 8)}).fit(frontal.images[:2], ["a", "b"]).save(path)
     data = path.read_bytes()
     expected = FaceRecognizer.load(path).distances(lit.images[:2])
     # The local header of the first member, and the directory at the end with its names, sizes and flags.
@@ -236,8 +238,8 @@ def set_key(*keys_and_value):
     ("edit", "message"),
     [
         (set_key("kind", "other"), r"got an archive of another kind\.$"),
-        (set_key("format", 99), r"got format 99, where this version reads format 2\.$"),
-        (set_key("format", 1), r"got format 1, where this version reads format 2\.$"),
+        (set_key("format", 99), r"got format 99, where this version reads format 3\.$"),
+        (set_key("format", 1), r"got format 1, where this version reads format 3\.$"),
         (set_key("labels", "abcde"), r"got labels that are not a list of str, int, float or bool\.$"),
         (set_key("labels", ["a", "a", "b", "c", "d"]), r"got no labels, or the same label twice\.$"),
         (set_key("labels", []), r"got no labels, or the same label twice\.$"),
@@ -257,8 +259,9 @@ def set_key(*keys_and_value):
         ),
         (set_key("params", "preset", "best"), r"got settings that are not legal"),
         (set_key("settings", "storage", "float"), r"got int8 numbers where the settings say float32\.$"),
-        (set_key("settings", "search", "all"), r"got settings that are not legal \(`search` of FaceRecognizer must be"),
-        (set_key("settings", "aggregate", "sum"), r"got settings that are not legal \(`search` of FaceRecognizer must"),
+        (set_key("settings", "aggregate", 2), r"got settings that are not legal \(`aggregate` of FaceRecognizer must"),
+        (set_key("arrays", ["own"]), r"got arrays of another kind\.$"),
+        (set_key("params", "preset", "robust"), r"got settings that are not legal"),
         (set_key("settings", "weights", 2), r"got settings that are not legal \(`weights` of FaceRecognizer must be"),
         (set_key("settings", "copies", None), r"got settings that are not legal \(`copies` of FaceRecognizer must be"),
         (set_key("settings", None), r"got settings that are not legal"),
@@ -302,11 +305,12 @@ def test_arrays_that_do_not_fit_are_refused(saved):
 
 
 @pytest.mark.parametrize(
-    ("preset", "name"), [("authors", "own_0"), ("authors", "coordinates_0"), ("robust", "coordinates_0")]
+    ("settings", "name"),
+    [({"preset": "authors"}, "own_0"), ({"preset": "authors"}, "coordinates_0"), (BOUNDED, "coordinates_0")],
 )
-def test_numbers_that_are_not_finite_are_refused(frontal, tmp_path, preset, name):
+def test_numbers_that_are_not_finite_are_refused(frontal, tmp_path, settings, name):
     path = tmp_path / "people.lightproof"
-    FaceRecognizer(preset).fit(frontal.images, frontal.labels).save(path)
+    FaceRecognizer(**settings).fit(frontal.images, frontal.labels).save(path)
 
     def spoil(arrays):
         numbers = arrays[f"{name}.npy"]
@@ -335,3 +339,45 @@ def test_a_compressed_archive_is_refused_before_it_unpacks(saved):
     rewrite(saved, compression=zipfile.ZIP_DEFLATED)
     with pytest.raises(BadModelFile, match=r"got a compressed archive\.$"):
         FaceRecognizer.load(saved)
+
+
+@pytest.fixture
+def saved_engine(frontal, tmp_path):
+    """A file that holds templates as galleries keep them."""
+    path = tmp_path / "people.lightproof"
+    FaceRecognizer("fast").fit(frontal.images, frontal.labels).save(path)
+    return path
+
+
+@pytest.mark.parametrize(
+    ("edit", "message"),
+    [
+        (set_key("parameters", "other"), r"got templates of another version\.$"),
+        (set_key("params", "preset", "robust"), r"got templates of another version\.$"),
+        (set_key("params", "preset", "paper"), r"got settings that are not legal"),
+        (set_key("params", "light", "log"), r"got settings that are not legal \(`light` of FaceRecognizer must be None"),
+    ],
+)
+def test_a_header_that_lies_about_templates_is_refused(saved_engine, edit, message):
+    rewrite(saved_engine, edit_header=edit)
+    with pytest.raises(BadModelFile, match=message):
+        FaceRecognizer.load(saved_engine)
+
+
+@pytest.mark.parametrize(
+    ("name", "change", "message"),
+    [
+        ("templates_0", lambda array: array[:-1], r"got templates that are cut off\.$"),
+        ("lengths_0", lambda array: array - 1, r"got templates that are cut off\.$"),
+        ("lengths_0", lambda array: array[:0], r"got templates that are cut off\.$"),
+        ("lengths_0", lambda array: array.astype(np.int32), r"got templates that are cut off\.$"),
+        ("templates_0", lambda array: np.full_like(array, 255), r"got a damaged template"),
+    ],
+)
+def test_templates_that_are_damaged_are_refused(saved_engine, name, change, message):
+    def spoil(arrays):
+        arrays[f"{name}.npy"] = change(arrays[f"{name}.npy"])
+
+    rewrite(saved_engine, edit_array=spoil)
+    with pytest.raises(BadModelFile, match=message):
+        FaceRecognizer.load(saved_engine)

@@ -8,6 +8,7 @@ import pytest
 from lightproof import FaceRecognizer
 from lightproof.core.labels import training_part
 from lightproof.errors import BadLabels
+from tests.bounded import BOUNDED
 
 
 @pytest.mark.parametrize(
@@ -15,17 +16,17 @@ from lightproof.errors import BadLabels
     [
         ({"preset": "authors", "size": (32, 32)}, 6),
         # Copies share the spans, but nobody validates with a copy; whole numbers keep too few directions to choose of.
-        ({"preset": "robust", "size": (16, 14), "storage": "float", "search": "none"}, 20),
+        (BOUNDED | {"size": (16, 14), "storage": "float"}, 20),
     ],
 )
 def test_validation_chooses_the_smallest_number_with_the_best_accuracy(faces, settings, most):
     """By the direct road: fit on the training part with every number, count who is named of the others."""
     images, labels = faces.images, faces.labels.tolist()
-    chosen = FaceRecognizer(components="validate", **settings).fit(images, labels).settings_["components"]
+    chosen = FaceRecognizer(**settings | {"components": "validate"}).fit(images, labels).settings_["components"]
     part = training_part(labels, 0)
     names = np.array(labels)
     accuracies = [
-        FaceRecognizer(components=count, **settings).fit(images[part], names[part]).score(images[~part], names[~part])
+        FaceRecognizer(**settings | {"components": count}).fit(images[part], names[part]).score(images[~part], names[~part])
         for count in range(1, most + 1)
     ]
     assert isinstance(chosen, int)
@@ -62,14 +63,13 @@ def test_validation_needs_two_photos_of_everybody(frontal):
         FaceRecognizer("authors", components="validate").fit(frontal.images[:3], ["a", "a", "b"])
 
 
-@pytest.mark.parametrize("preset", ["robust", "fast"])
-def test_people_of_different_numbers_of_photos_are_each_spanned_as_if_alone(faces, preset):
+def test_people_of_different_numbers_of_photos_are_each_spanned_as_if_alone(faces):
     """Those with as many photos are spanned together, a few at a time."""
     labels = ["a", "b", "c", "b", "d", "e", "b", "d", "f"]
     images = faces.images[: len(labels)]
-    together = FaceRecognizer(preset, search="none").fit(images, labels)._people.spans
+    together = FaceRecognizer(**BOUNDED).fit(images, labels)._model.people.spans
     for label in "abdf":
         mine = np.array(labels) == label
-        alone = FaceRecognizer(preset, search="none").fit(images[mine], [label] * mine.sum())._people.spans[label]
+        alone = FaceRecognizer(**BOUNDED).fit(images[mine], [label] * mine.sum())._model.people.spans[label]
         np.testing.assert_array_equal(together[label].own, alone.own)
         np.testing.assert_array_equal(together[label].coordinates, alone.coordinates)

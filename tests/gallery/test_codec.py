@@ -12,7 +12,7 @@ from lightproof.errors import BadGallery, BadImage, BadParameter
 from lightproof.gallery import Gallery
 from lightproof.gallery.codec import parameters_of, settings_json
 from lightproof.gallery.store import Store
-from lightproof.method.presets import GALLERIES
+from lightproof.method.presets import ENGINES
 from tests.gallery.people import NAMES, answers, enroll, face, new, place_of, rendered, state, tamper
 
 
@@ -43,14 +43,14 @@ def test_settings_that_cannot_be_read_are_refused(gallery, settings):
 
 def test_settings_of_another_version_are_refused(gallery):
     with gallery.store.writing() as change:
-        change.set_fact("settings", settings_json(GALLERIES["robust"]))
+        change.set_fact("settings", settings_json(ENGINES["robust"]))
     with pytest.raises(BadGallery, match=r"got templates of another version \(see: lightproof rebuild\)"):
         Gallery.open(place_of(gallery))
 
 
 @pytest.mark.parametrize("wrong", [{"aggregate": "sum"}, {"cell": 0}, {"more": 1}])
 def test_settings_that_no_gallery_can_have_are_refused(gallery, wrong):
-    settings = GALLERIES["fast"] | wrong
+    settings = ENGINES["fast"] | wrong
     with gallery.store.writing() as change:
         change.set_fact("settings", settings_json(settings))
         change.set_fact("parameters", parameters_of(settings))

@@ -12,18 +12,20 @@ from hypothesis import strategies as st
 
 from lightproof.datasets import FaceSet
 from lightproof.errors import BadImage, BadParameter, CannotWrite, UnknownPerson
+from lightproof.imaging.detection import AlignedFace
 from lightproof.matching.calibration import normalized_scores
 from lightproof.matching.explanation import Explanation, explain
-from lightproof.matching.matcher import Matcher, preset_settings
+from lightproof.matching.matcher import Matcher, matcher_for, preset_settings
 from lightproof.matching.templates import TemplateSet
 from lightproof.method.patches import PatchGrid
+from tests.matching.pictures import found as found_face
 
 NAMES = ["Anna", "Ben", "Cleo", "Dan", "Eve"]
 
 
 @pytest.fixture(scope="module")
 def matcher() -> Matcher:
-    return Matcher(preset_settings("fast"))
+    return matcher_for(preset_settings("fast"))
 
 
 @pytest.fixture(scope="module")
@@ -33,9 +35,9 @@ def people(matcher: Matcher, faces: FaceSet) -> TemplateSet:
 
 
 @pytest.fixture(scope="module")
-def probe(faces: FaceSet) -> np.ndarray:
+def probe(faces: FaceSet) -> AlignedFace:
     """Anna, lit from the side."""
-    return faces.images[3]
+    return AlignedFace(faces.images[3])
 
 
 @pytest.fixture(scope="module")
@@ -47,7 +49,7 @@ def test_the_patches_add_up_to_the_lead_that_decides(matcher, people, faces):
     decided = normalized_scores(matcher.compare(faces.images[:7], people))
     for face, ahead in zip(faces.images, decided, strict=False):
         for place in (0, 3):
-            found = explain(matcher, people, face, NAMES[place])
+            found = explain(matcher, people, AlignedFace(face), NAMES[place])
             assert found.lead == pytest.approx(float(ahead[place]), abs=1e-4)
             assert found.patches.sum() == pytest.approx(found.lead, abs=1e-4)
 
@@ -86,9 +88,22 @@ def test_one_person_alone_is_measured_against_made_up_people(matcher, people, pr
 
 
 def test_the_face_is_shown_as_it_was_compared(why, matcher):
-    assert why.face.shape == tuple(matcher.settings["size"]) == (72, 63)
+    assert why.face.shape == (matcher.grid.height, matcher.grid.width) == (96, 84)
     assert why.face.dtype == np.uint8
-    assert why.face[:, :31].mean() > 1.5 * why.face[:, 32:].mean()  # the light comes from the left of the picture
+    assert why.face[:, :41].mean() > 1.5 * why.face[:, 42:].mean()  # the light comes from the left of the picture
+
+
+def test_a_face_with_a_mesh_is_shown_in_the_common_shape_and_its_patches_add_up_too(matcher, faces):
+    people = matcher.template_set(dict(zip(NAMES, matcher.templates(map(found_face, faces.images[::7])), strict=True)))
+    face = found_face(faces.images[3])
+    shown = explain(matcher, people, face, "Anna", against="Ben")
+    lead = normalized_scores(matcher.compare([face], people))[0, 0]
+    assert shown.patches.sum() == pytest.approx(shown.lead, abs=1e-4)
+    assert shown.lead == pytest.approx(float(lead), abs=1e-4)
+    half = face.shaped.reshape(96, 2, 84, 2).mean(axis=(1, 3))
+    plain = np.kron(face.image, np.ones((3, 3)))[::2, ::2]
+    near, far = (np.abs(shown.face - picture).mean() for picture in (half, plain))
+    assert near < 3 < far
 
 
 # --- by hand -------------------------------------------------------------------------------------------------------
@@ -204,7 +219,7 @@ def test_nobody_is_told_apart_from_themselves(matcher, people, probe):
 
 def test_an_even_picture_is_refused(matcher, people):
     with pytest.raises(BadImage, match="must be a picture of something; got one even grey"):
-        explain(matcher, people, np.full((64, 56), 9, np.uint8), "Anna")
+        explain(matcher, people, AlignedFace(np.full((64, 56), 9, np.uint8)), "Anna")
 
 
 @pytest.mark.parametrize("n", [0, -1, 2.0, True])
@@ -215,7 +230,7 @@ def test_top_patches_wants_a_number(n):
 
 def test_a_map_of_another_grid_is_refused(why):
     with pytest.raises(
-        BadParameter, match=r"`values` of on_face must be of shape \(18, 15\), one number for each patch"
+        BadParameter, match=r"`values` of on_face must be of shape \(16, 14\), one number for each patch"
     ):
         why.on_face(np.ones((2, 3)))
 

@@ -7,24 +7,32 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from lightproof.imaging.lighting.light_direction import HARD_LIGHT, SOFT_LIGHT
 from lightproof.matching.light_penalty import (
     ANGULAR_DECAY,
-    MAX_PENALTY,
+    HARD_PENALTY,
+    SOFT_PENALTY,
     light_agreement,
     light_penalty,
     lights_of,
     mutual_agreement,
     penalized,
 )
-from lightproof.matching.scores import Scores
+from lightproof.matching.scores import ProbeSet, Scores
 from lightproof.matching.templates import Template, TemplateSet
 
 LIGHT = st.tuples(st.floats(-180, 180), st.floats(-90, 90))
 
 
-def people(*lights) -> TemplateSet:
+def people(*lights, shadow=0.0) -> TemplateSet:
     """People of whom only the lights on their photos matter."""
-    return TemplateSet((), {i: Template((), lights=each) for i, each in enumerate(lights)})
+    return TemplateSet(0, {i: Template((), shadow=shadow, lights=each) for i, each in enumerate(lights)})
+
+
+def probes(*lights, shadow=0.0) -> ProbeSet:
+    """Photos of which only the light matters."""
+    n = len(lights)
+    return ProbeSet([], [], 1, np.array(lights, float), np.full(n, shadow), np.zeros(n, bool))
 
 
 def agreement(lights, everybody: TemplateSet):
@@ -88,15 +96,43 @@ def test_one_lamp_for_all_is_full_agreement_and_so_is_a_single_person():
     assert mutual_agreement(people(((20.0, 10.0),))) == 1
 
 
-def test_the_same_light_has_the_whole_penalty_on_scores_of_the_enrolled_alone():
-    everybody = people(((0.0, 0.0),), ((180.0, 0.0),))
-    said = evidence(1, 2)
-    found = penalized(said, np.array([[0.0, 0.0]]), everybody)
+@pytest.mark.parametrize(("shadow", "most"), [(SOFT_LIGHT, SOFT_PENALTY), (HARD_LIGHT, HARD_PENALTY)])
+def test_the_same_light_has_the_whole_penalty_on_scores_of_the_enrolled_alone(shadow, most):
+    everybody = people(((0.0, 0.0),), ((180.0, 0.0),), shadow=shadow)
+    said, asked = evidence(1, 2), probes((0.0, 0.0), shadow=shadow)
+    found = penalized(said, asked, everybody)
     # The rendered people spread by 1.
-    np.testing.assert_allclose(found.people, [[-MAX_PENALTY, -MAX_PENALTY * np.exp(-2 * ANGULAR_DECAY)]])
+    np.testing.assert_allclose(found.people, [[-most, -most * np.exp(-2 * ANGULAR_DECAY)]])
     np.testing.assert_array_equal(found.cohort, said.cohort)
     np.testing.assert_array_equal(found.distances, said.distances)
-    np.testing.assert_allclose(said.people - light_penalty(said, np.array([[0.0, 0.0]]), everybody), found.people)
+    np.testing.assert_allclose(said.people - light_penalty(said, asked, everybody), found.people)
+
+
+@given(st.floats(0, 1), st.floats(0, 1), LIGHT, LIGHT)
+def test_the_softer_of_two_lights_decides_how_much_is_taken_off(one, other, light, enrolled):
+    """Only where both throw shadows do these fall alike."""
+    said = evidence(1, 1)
+
+    def penalty(asked, known):
+        return light_penalty(said, probes(light, shadow=asked), people((enrolled,), shadow=known))[0, 0]
+
+    found, agreed = penalty(one, other), agreement(np.array([light]), people((enrolled,)))[0, 0]
+    assert found == pytest.approx(penalty(other, one))
+    assert found == pytest.approx(penalty(min(one, other), min(one, other)))
+    assert SOFT_PENALTY * agreed - 1e-9 <= found <= HARD_PENALTY * agreed + 1e-9
+    assert found <= penalty(max(one, other), max(one, other)) + 1e-9
+
+
+def test_the_penalty_is_measured_in_deviations_of_the_cohort_of_each_photo():
+    said = Scores(np.zeros((2, 1)), np.array([[-1.0, 1.0] * 4, [-3.0, 3.0] * 4]))
+    found = light_penalty(said, probes((0.0, 0.0), (0.0, 0.0)), people(((0.0, 0.0),)))
+    np.testing.assert_allclose(found, [[SOFT_PENALTY], [3 * SOFT_PENALTY]])
+
+
+def test_a_photo_whose_light_is_not_known_has_no_penalty():
+    said = evidence(1, 2)
+    found = penalized(said, probes((np.nan, np.nan), shadow=1.0), people(((0.0, 0.0),), (), shadow=1.0))
+    np.testing.assert_array_equal(found.people, said.people)
 
 
 def test_lights_are_read_from_faces_of_any_size_and_kind(lit):

@@ -15,13 +15,13 @@ from lightproof.matching.cohort import cohort_faces
 from lightproof.matching.light_penalty import light_penalty, lights_of
 from lightproof.matching.matcher import PROBE_WARPS, PROBES_PER_BLOCK, Matcher, matcher_for, preset_settings
 from lightproof.matching.templates import Template
-from lightproof.method.presets import GALLERIES, PRESETS, GallerySettings
+from lightproof.method.presets import ENGINES, PRESETS, EngineSettings
 from lightproof.method.warps import warp, with_copies
 
 
 @pytest.fixture(scope="module")
 def matcher():
-    return Matcher(GALLERIES["fast"])
+    return Matcher(ENGINES["fast"])
 
 
 def still(matcher, vectors, people):
@@ -29,9 +29,9 @@ def still(matcher, vectors, people):
     return matcher.compare_vectors(vectors, np.full((len(vectors[0]), 2), np.nan), people)
 
 
-@pytest.mark.parametrize("preset", GALLERIES)
+@pytest.mark.parametrize("preset", ENGINES)
 def test_a_template_depends_on_nothing_but_its_face(preset, frontal):
-    matcher = Matcher(GALLERIES[preset])
+    matcher = Matcher(ENGINES[preset])
     together = matcher.templates(frontal.images)
     backwards = matcher.templates(frontal.images[::-1])[::-1]
     for i, face in enumerate(frontal.images):
@@ -44,9 +44,9 @@ def test_one_photo_joined_is_itself(matcher, frontal):
     assert matcher.joined([template]) is template
 
 
-@pytest.mark.parametrize("preset", GALLERIES)
+@pytest.mark.parametrize("preset", ENGINES)
 def test_photos_joined_are_near_to_photos_spanned_together(preset, frontal, lit):
-    matcher = Matcher(GALLERIES[preset])
+    matcher = Matcher(ENGINES[preset])
     photos = np.concatenate([frontal.images[:2], lit.images[:1]])
     joined = matcher.joined(matcher.templates(photos))
     copied = with_copies(matcher.extractor.unlit(photos), matcher.settings["copies"])
@@ -64,9 +64,9 @@ def test_photos_joined_are_near_to_photos_spanned_together(preset, frontal, lit)
     np.testing.assert_allclose(found, expected, atol=0.04)
 
 
-@pytest.mark.parametrize("preset", GALLERIES)
+@pytest.mark.parametrize("preset", ENGINES)
 def test_a_photo_keeps_what_a_person_of_that_photo_and_its_copies_spans(preset, faces):
-    matcher = Matcher(GALLERIES[preset])
+    matcher = Matcher(ENGINES[preset])
     images = faces.images[: matcher.faces_per_block + 1]
     assert len(images) > matcher.faces_per_block
     fields = matcher.extractor.gradients_(with_copies(matcher.extractor.unlit(images), matcher.settings["copies"]))
@@ -82,7 +82,7 @@ def test_a_photo_keeps_what_a_person_of_that_photo_and_its_copies_spans(preset, 
     ("preset", "kept"), [("robust", [(224, 3, 20), (224, 4, 30)]), ("fast", [(270, 2, 9), (270, 2, 16)])]
 )
 def test_a_template_holds_as_many_directions_as_its_settings_say(preset, kept, faces):
-    (template,) = Matcher(GALLERIES[preset]).templates(faces.images[:1])
+    (template,) = Matcher(ENGINES[preset]).templates(faces.images[:1])
     assert [spans.own.shape for spans in template.spans] == kept
 
 
@@ -117,8 +117,8 @@ def test_blank_faces_are_refused(matcher):
 
 
 def test_a_preset_that_a_gallery_cannot_use_is_refused():
-    assert set(GALLERIES) == {"robust", "fast"}
-    assert preset_settings("fast") == GALLERIES["fast"]
+    assert set(ENGINES) == {"robust", "fast"}
+    assert preset_settings("fast") == ENGINES["fast"]
     for wrong in ("authors", "nonsense"):
         with pytest.raises(BadParameter, match=rf"`preset` of Gallery must be one of 'robust', 'fast'; got '{wrong}'"):
             preset_settings(wrong)
@@ -134,15 +134,15 @@ def test_settings_that_no_gallery_can_have_are_refused():
         ("deformations", "all", "none"),
     ):
         with pytest.raises(BadParameter, match=rf"`{name}` of Matcher must be '{legal}'; got '{value}'"):
-            Matcher(GALLERIES["fast"] | {name: value})
+            Matcher(ENGINES["fast"] | {name: value})
     with pytest.raises(BadParameter, match=r"`placed_detail` of Matcher must be an int from 1 to cell - 1 = 3; got 4"):
-        Matcher(GALLERIES["fast"] | {"placed_detail": 4})
+        Matcher(ENGINES["fast"] | {"placed_detail": 4})
 
 
 def test_the_same_settings_give_the_same_matcher_again():
-    again = GallerySettings(**json.loads(settings_json(GALLERIES["fast"])) | {"size": (72, 63)})
-    assert matcher_for(again) is matcher_for(GALLERIES["fast"])
-    assert matcher_for(again).settings == Matcher(GALLERIES["fast"]).settings
+    again = EngineSettings(**json.loads(settings_json(ENGINES["fast"])) | {"size": (72, 63)})
+    assert matcher_for(again) is matcher_for(ENGINES["fast"])
+    assert matcher_for(again).settings == Matcher(ENGINES["fast"]).settings
     assert matcher_for(again).settings.shape == (72, 63)
 
 

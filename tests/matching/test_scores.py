@@ -19,12 +19,12 @@ from lightproof.matching.scores import (
     probe_scores,
 )
 from lightproof.matching.templates import TemplateSet
-from lightproof.method.presets import GALLERIES
+from lightproof.method.presets import ENGINES
 
 
 @pytest.fixture(scope="module")
 def matcher():
-    return Matcher(GALLERIES["fast"] | {"size": (32, 28)})
+    return Matcher(ENGINES["fast"] | {"size": (32, 28)})
 
 
 @pytest.fixture(scope="module")

@@ -84,8 +84,8 @@ class FaceRecognizer(ImageEstimator, ClassifierMixin, BaseEstimator):
     grid_ : PatchGrid
         The patches; of the engine the finest.
     with_mesh_ : dict of label to bool
-        Whether all photos of each person have a mesh; without the extra ``photos`` none has, and the preset of the paper
-        uses none.
+        Whether all photos of each person have a mesh. None has without the extra ``photos``, nor with the presets of
+        the paper.
 
     Examples
     --------

@@ -147,7 +147,7 @@ def _sighting(image: NDArray[np.uint8], face: Face) -> _Sighting:
 def _moved(face: Face, move: complex) -> Face:
     """Return a face whose place is counted from another corner."""
     right, left = (complex(eye) for eye in _eyes_of(face) + move)
-    mesh = None if face.mesh is None else face.mesh + (move.real, move.imag, 0)
+    mesh = None if face.mesh is None else face.mesh + np.array([move.real, move.imag, 0])
     return replace(face, right_eye=(right.real, right.imag), left_eye=(left.real, left.imag), mesh=mesh)
 
 

@@ -21,8 +21,8 @@ from lightproof.datasets.face_set import FaceSet
 from lightproof.datasets.protocols import Protocol, halves_of, has_even_number, has_odd_number
 from lightproof.errors import BadLabels
 from lightproof.experiments import PHOTO_SETS, subset_title
-from lightproof.experiments.plan import YALE_EVERY_LIGHT
 from lightproof.experiments.measure import take_aligned
+from lightproof.experiments.plan import YALE_EVERY_LIGHT
 from lightproof.gallery.calibrate import calibrated, relit_copies, shows_something
 from lightproof.gallery.decision import Calibration
 from lightproof.imaging.detection import AlignedFace

@@ -40,8 +40,8 @@ SCORE_DIGITS: Final = 6
 
 LOCATION: Final = 3.0
 SCALE: Final = 1.2
-"""Parameters of the Gumbel distribution with one person enrolled: between what ORL (s1 to s20), LFW (the first 40 people)
-and Extended Yale B (odd numbers), everybody under a light of their own, ask for; strangers there are not alike."""
+"""Parameters of the Gumbel distribution with one person enrolled. They lie between what strangers reach on ORL (s1 to
+s20), LFW (the first 40 people) and Extended Yale B (odd numbers), which differ: see docs/gallery.md."""
 
 LOCATION_GROWTH: Final = 0.1
 """Growth of the location with the logarithm of the number of people: less than the scale, as other scores rise too."""

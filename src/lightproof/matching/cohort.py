@@ -1,8 +1,9 @@
 """The cohort: rendered people whose scores every other score is compared with.
 
 A closeness means little without the closeness to other people in the same light. The sixty people on the sheet
-``cohort.png`` are these others, also for a gallery of one person; ``cohort_shaped.png`` shows them brought to the common
-shape by their meshes. They are drawings: no photo of a person is shipped. :mod:`benchmarks.cohort` draws both again.
+``cohort.png`` are these others, also for a gallery of one person; ``cohort_shaped.png`` shows them brought to the
+common shape by their meshes. They are drawings: no photo of a person is shipped. :mod:`benchmarks.cohort` draws both
+again.
 """
 
 from __future__ import annotations

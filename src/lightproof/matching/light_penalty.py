@@ -29,8 +29,8 @@ from lightproof.types import Floats, Ints
 
 SOFT_PENALTY: Final = 2.0
 HARD_PENALTY: Final = 10.0
-"""Penalty under the very same light, soft or hard, in standard deviations of the cohort scores. Chosen, like the shape of
-the penalty, on Extended Yale B (odd numbers), everybody enrolled under a light of their own."""
+"""Penalty under the very same light, soft or hard, in standard deviations of the cohort scores. They were chosen on
+Extended Yale B (odd numbers), everybody enrolled under a light of their own, and on ORL (s1 to s20)."""
 
 ANGULAR_DECAY: Final = 4.0
 """How fast the penalty falls with the angle: to a half at 34 degrees, to a tenth at 65."""

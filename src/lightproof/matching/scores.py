@@ -2,14 +2,15 @@ r"""How similar photos are to people: one score for each photo and person, and w
 
 A patch whose closeness is :math:`e^{-6 s}` (see :mod:`lightproof.matching.kernels`) says something only if it is
 closer than others are in the same light. So its closeness is divided by the mean closeness to the cohort, the same
-sixty rendered people everywhere, and the logarithm is taken: 0 for a patch in shadow, whoever is compared. The score in
-a view is the mean over the patches, weighted for each person as in :func:`~lightproof.method.subspace_bank.length_weights`.
+sixty rendered people everywhere, and the logarithm is taken: the same for a patch in shadow, whoever is compared. The
+score in a view is the mean over the patches, weighted for each person as in
+:func:`~lightproof.method.subspace_bank.length_weights`.
 
 A face is compared in several shapes: brought to the common shape by its mesh, which forgives a turned head and a moving
 mouth; and cut by its eyes, which keeps its own shape, and does not tremble where the mesh sees little. The scores of
 the views of one shape are added, and normalized by the cohort: the mean of its upper quarter becomes 0, its standard
 deviation 1. The score is a weighted mean of the shapes. The eyes count as far as the face lies in deep shadow. A face
-without a mesh is compared as it came, with what came of the others.
+without a mesh is compared as it came, and so are others with it.
 """
 
 from __future__ import annotations

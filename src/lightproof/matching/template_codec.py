@@ -22,9 +22,9 @@ RECIPE_VERSION: Final = 4
 """Raised whenever the same photo and settings would make another template: old ones are then never compared."""
 
 FACTS: Final = "<6f??"
-"""What comes before everything else: the three levels, the share of the face in deep shadow, azimuth and elevation of the
-light (nan if unknown, or of several photos), whether it has a mesh, and whether the last view is the same as the one
-before and left out."""
+"""What comes before everything else: the three levels, the share of the face in deep shadow, azimuth and elevation of
+the light (nan if unknown, or of several photos), whether it has a mesh, and whether the last view is the same as the
+one before and left out."""
 
 FACTS_BYTES: Final = struct.calcsize(FACTS)
 

@@ -1,11 +1,11 @@
 r"""A face in several views: features of its patches, and of these the few numbers that tell people apart.
 
-A view cuts a face, brought to the common shape or cut by its eyes, into patches. Of each patch it has the Discrete R-CDT
-of the gradients as cosines, where in the patch they lie (:mod:`lightproof.method.dct`), or both side by side, each
+A view cuts a face, brought to the common shape or cut by its eyes, into patches. Of each patch it has where in it the
+gradients lie (:mod:`lightproof.method.dct`), and in some views beside that their Discrete R-CDT as cosines, each part
 scaled to length 1. Most of such a vector is what all faces have there, or what light, pose and expression do to one
 face. So it is multiplied by a matrix of that patch, :math:`P_k`, whose columns are Fisher's linear discriminants: the
-directions in which people differ most, compared with photos of one person. The matrix is linear: a change of light
-still only scales the vector.
+directions in which people differ most, compared with photos of one person. That is linear: a change of light still
+only scales the vector.
 
 Fisher's discriminants are measured on rendered people, in several poses and under many lights, and on no photo of
 anybody. :mod:`benchmarks.discriminants` measures them again. They are in ``discriminants.npz``.
@@ -32,7 +32,7 @@ from lightproof.types import Floats, Ints
 DISCRIMINANTS_FILE: Final = "discriminants.npz"
 
 RIDGE: Final = 0.1
-"""Share of the mean variance within a person that is added to each number's: rendered people vary less than real ones."""
+"""Share of the mean variance within a person that is added to that of each number: rendered people vary less."""
 
 
 class FaceView:
@@ -135,11 +135,10 @@ def fisher_discriminants(vectors: Floats, people: Ints, numbers: int) -> Floats:
     """
     length = np.linalg.norm(vectors, axis=2, keepdims=True)
     units = np.divide(vectors, length, out=np.zeros(vectors.shape), where=length > 0)
-    means = np.stack([units[people == person].mean(axis=0) for person in np.unique(people)])
-    apart = units - means[np.searchsorted(np.unique(people), people)]
-    within, total = (
-        np.einsum("nkd,nke->kde", x, x, optimize=True) / len(x) for x in (apart, units - units.mean(axis=0))
-    )
+    names, persons = np.unique(people, return_inverse=True)
+    means = np.stack([units[people == person].mean(axis=0) for person in names])
+    deviations = units - means[persons], units - units.mean(axis=0)
+    within, total = (np.einsum("nkd,nke->kde", each, each, optimize=True) / len(each) for each in deviations)
     D = within.shape[1]
     ridge = RIDGE * np.trace(within, axis1=1, axis2=2) / D
     values, bases = np.linalg.eigh(within + ridge[:, None, None] * np.eye(D))

@@ -42,8 +42,8 @@ class _Table(NamedTuple):
 def warp_to_neutral(image: NDArray[np.uint8], mesh: Floats, size: tuple[int, int] = FACE_SIZE) -> NDArray[np.uint8]:
     """Cut a face out of a photo so that its mesh lies on the neutral mesh.
 
-    Its eyes come to where :func:`~lightproof.imaging.detection.align_by_eyes` puts them. A turned head comes out as if it
-    looked into the camera, an open mouth as if it were closed, as far as the photo shows what is to be seen then.
+    Its eyes come to where :func:`~lightproof.imaging.detection.align_by_eyes` puts them. A turned head comes out as if
+    it looked into the camera, an open mouth as if it were closed, as far as the photo shows what is to be seen then.
     Beyond the photo, it is reflected.
 
     Parameters

@@ -36,7 +36,7 @@ MIN_SURE_EYES: Final = 28.0  # pixels between the eyes below which a mesh is not
 
 
 MAX_CROP_MOVE: Final = 0.2
-"""Eye distances by which the eyes of a crop may be off; beyond, it was cut otherwise, most often with less of the head."""
+"""Eye distances by which the eyes of a crop may be off; beyond, it was cut otherwise, mostly with less of the head."""
 
 SEVERAL: Final = ("largest", "refuse")  # what to do about several faces
 
