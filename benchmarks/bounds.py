@@ -38,12 +38,9 @@ from lightproof.matching.templates import TemplateSet
 from lightproof.method.aggregate import SHARPNESS
 from lightproof.types import Array, Floats
 
-KNOTS: Final = (0.0, 0.4, 0.66, 0.85, 1.0)
+KNOTS: Final = (0.0, 0.25, 0.5, 0.75, 1.0)
 """Places that the lines go through: where most strangers lie. With others the bound would be as true, but farther from
 the score."""
-
-ROWS: Final = 3
-"""Patches that are compared in one go; the rows of photos and warps are filled up with 0 to a multiple of it."""
 
 BLOCKS: Final = 4
 """Blocks of people side by side."""
@@ -70,9 +67,9 @@ class Reach(NamedTuple):
     Attributes
     ----------
     asked : ProbeSet
-    units : list of ndarray of shape (K, n * warps filled up, D filled up)
+    units : list of ndarray of shape (K, n * warps, D filled up)
         In each view.
-    lines : list of ndarray of shape (K, n * warps filled up, lines, 2)
+    lines : list of ndarray of shape (K, n * warps, lines, 2)
         Where each line begins, and how steep it is.
     shapes : list of ShapeReach
     cohort : ndarray of shape (n, Z)
@@ -95,15 +92,8 @@ def reach_of(asked: ProbeSet, matcher: Matcher) -> Reach:
         each = shape_scores(shape, nobody, asked, stats)
         views = [view for view, its_shape in enumerate(asked.shapes) if its_shape == shape]
         shapes.append(ShapeReach(i, views, asked.warps_of(views[0]), each.centers, each.deviations))
-    units = [_filled_up(block.units) for block in blocks]
-    lines = [_filled_up(_lines(block.closeness)) for block in blocks]
+    units, lines = [block.units for block in blocks], [_lines(block.closeness) for block in blocks]
     return Reach(asked, units, lines, shapes, scores_against(nobody, asked, stats).cohort)
-
-
-def _filled_up(rows: Floats) -> Floats:
-    """Fill the rows of photos and warps, (K, n, ...), up with 0 to a multiple of :data:`ROWS`."""
-    missing = -rows.shape[1] % ROWS
-    return np.pad(rows, [(0, 0), (0, missing), *[(0, 0)] * (rows.ndim - 2)])
 
 
 class Wide(NamedTuple):
@@ -126,7 +116,7 @@ def bounds(reach: Reach, wide: Wide) -> Floats:
         if not weights[shape.shape].any():
             continue
         views = [_in_view(reach.units[view], reach.lines[view], wide.views[view]) for view in shape.views]
-        most = np.sum(views, axis=0)[: n * shape.n_warps, : len(people)] - people.levels[shape.shape] + ROUNDING
+        most = np.sum(views, axis=0)[:, : len(people)] - people.levels[shape.shape] + ROUNDING
         best = most.reshape(n, shape.n_warps, len(people)).max(axis=1)
         total += weights[shape.shape] * (best - shape.centers) / shape.deviations
     return np.asarray(total - light_penalty(Scores(total, reach.cohort), asked, people))
@@ -186,39 +176,35 @@ def _loop(R: int, D: int) -> Any:
                     directions[r, d, lane] = np.float32(codes[k, r, d, lane]) * scales[k, r, lane]
 
     @njit(**how)  # type: ignore[untyped-decorator]
-    def add(x: Floats, row: int, lines: Floats, k: int, i: int, weights: Floats, out: Floats) -> None:
+    def add(x: Floats, lines: Floats, k: int, i: int, weights: Floats, out: Floats) -> None:
         a0, a1, a2, a3 = lines[k, i, 0, 0], lines[k, i, 1, 0], lines[k, i, 2, 0], lines[k, i, 3, 0]
         b0, b1, b2, b3 = lines[k, i, 0, 1], lines[k, i, 1, 1], lines[k, i, 2, 1], lines[k, i, 3, 1]
         for lane in range(WIDE):
-            t = x[row, lane]
+            t = x[lane]
             out[i, lane] += weights[k, lane] * max(max(a0 + b0 * t, a1 + b1 * t), max(a2 + b2 * t, a3 + b3 * t))
 
     @njit(**how)  # type: ignore[untyped-decorator]
     def loop(units: Floats, codes: Array, scales: Floats, lines: Floats, weights: Floats, out: Floats) -> None:
-        directions, x = np.empty((R, D, WIDE), np.float32), np.empty((ROWS, WIDE), np.float32)
+        directions, x = np.empty((R, D, WIDE), np.float32), np.empty(WIDE, np.float32)
         for k in range(len(units)):
             decode(codes, scales, k, directions)
-            for i in range(0, len(units[k]), ROWS):
+            for i in range(len(units[k])):
                 squares(units, k, i, directions, x)
-                for row in range(ROWS):
-                    add(x, row, lines, k, i + row, weights, out)
+                add(x, lines, k, i, weights, out)
 
     return loop
 
 
 def _squares_written_out(R: int, D: int) -> str:
-    """Write the function that puts the squares of some patches in the spans of everybody into ``x``, (ROWS, WIDE).
+    """Write the function that puts the squares of one patch in the spans of everybody into ``x``, (WIDE,).
 
-    With every number of a patch in a name of its own, sums stay in the processor; in a loop they would go to memory and
-    back.
+    With every number of the patch in a name of its own, sums stay in the processor; in a loop they would go to memory
+    and back.
     """
     text = ["def squares(units, k, i, directions, x):"]
-    text += [f"    u{row}_{d} = units[k, i + {row}, {d}]" for row in range(ROWS) for d in range(D)]
+    text += [f"    u{d} = units[k, i, {d}]" for d in range(D)]
     text += [f"    for lane in range({WIDE}):"]
     for r in range(R):
-        text += [f"        a{d} = directions[{r}, {d}, lane]" for d in range(D)]
-        for row in range(ROWS):
-            text += [f"        s{row}_{r} = " + " + ".join(f"u{row}_{d} * a{d}" for d in range(D))]
-    for row in range(ROWS):
-        text += [f"        x[{row}, lane] = " + " + ".join(f"s{row}_{r} * s{row}_{r}" for r in range(R))]
+        text += [f"        s{r} = " + " + ".join(f"u{d} * directions[{r}, {d}, lane]" for d in range(D))]
+    text += ["        x[lane] = " + " + ".join(f"s{r} * s{r}" for r in range(R))]
     return "\n".join(text)

@@ -35,6 +35,15 @@ def test_a_pose_is_unknown_where_nobody_says_it_and_stays_with_its_photo():
         assert unknown.shape == (3,)
 
 
+def test_faces_that_were_found_keep_their_meshes_and_count_as_cut_by_these():
+    shaped = (np.ones((2, 2), np.uint8), None, np.zeros((2, 2), np.uint8))
+    faces = face_set(shaped=shaped)
+    aligned = faces.aligned()
+    assert [face.shaped for face in aligned] == list(shaped)
+    assert all(face.image is face.picture("eyes") for face in aligned)
+    assert not any(face.came_cut for face in aligned)
+
+
 def test_two_sets_are_joined_photo_by_photo():
     first = face_set(shots=("1", "5", "7"), skipped=("w: junk",), yaws=np.arange(3.0))
     both = first.joined(first.take(np.array([1])))

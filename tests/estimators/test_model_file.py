@@ -355,7 +355,10 @@ def saved_engine(frontal, tmp_path):
         (set_key("parameters", "other"), r"got templates of another version\.$"),
         (set_key("params", "preset", "robust"), r"got templates of another version\.$"),
         (set_key("params", "preset", "paper"), r"got settings that are not legal"),
-        (set_key("params", "light", "log"), r"got settings that are not legal \(`light` of FaceRecognizer must be None"),
+        (
+            set_key("params", "light", "log"),
+            r"got settings that are not legal \(`light` of FaceRecognizer must be None",
+        ),
     ],
 )
 def test_a_header_that_lies_about_templates_is_refused(saved_engine, edit, message):

@@ -282,7 +282,8 @@ def test_params_clone_and_grid_search_work(frontal):
     recognizer = FaceRecognizer("paper", cell=8, light="log")
     assert clone(recognizer).get_params() == recognizer.get_params()
     assert recognizer.get_params()["cell"] == 8
-    search = GridSearchCV(FaceRecognizer("paper", size=(32, 32)), {"cell": [4, 8], "preset": ["authors", "paper"]}, cv=2)
+    grid = {"cell": [4, 8], "preset": ["authors", "paper"]}
+    search = GridSearchCV(FaceRecognizer("paper", size=(32, 32)), grid, cv=2)
     search.fit(frontal.images, frontal.labels)
     assert search.best_score_ == 1.0
     assert cross_val_score(FaceRecognizer(), list(frontal.images), frontal.labels, cv=2).mean() == 1.0

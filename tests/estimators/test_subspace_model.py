@@ -25,10 +25,8 @@ def test_validation_chooses_the_smallest_number_with_the_best_accuracy(faces, se
     chosen = FaceRecognizer(**settings | {"components": "validate"}).fit(images, labels).settings_["components"]
     part = training_part(labels, 0)
     names = np.array(labels)
-    accuracies = [
-        FaceRecognizer(**settings | {"components": count}).fit(images[part], names[part]).score(images[~part], names[~part])
-        for count in range(1, most + 1)
-    ]
+    recognizers = (FaceRecognizer(**settings | {"components": count}) for count in range(1, most + 1))
+    accuracies = [each.fit(images[part], names[part]).score(images[~part], names[~part]) for each in recognizers]
     assert isinstance(chosen, int)
     assert chosen == int(np.argmax(accuracies)) + 1
     assert min(accuracies) < max(accuracies), "the number must matter"

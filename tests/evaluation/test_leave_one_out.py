@@ -18,7 +18,7 @@ from lightproof.evaluation.light_groups import LIGHTS, groups_of
 from lightproof.evaluation.rates_by_light import MEASURES
 from lightproof.gallery.calibrate import scores_of_photos
 from lightproof.gallery.decision import match_of, verdict
-from lightproof.gallery.enrollment import extract_face
+from lightproof.gallery.enrollment import ExtractedFace, extract_face, read_kept_face
 from lightproof.matching.calibration import normalized_scores, score_of
 from lightproof.matching.light_penalty import mutual_agreement
 from lightproof.metrics import share_by_person
@@ -73,6 +73,10 @@ def place_of(photos, name, light):
     return [photo.hash for photo in photos].index(extract_face(picture(name, light)).hash)
 
 
+def kept_face(photo):
+    return ExtractedFace(photo.hash, photo.source, read_kept_face(photo.face, "the kept face"))
+
+
 def leads_by_name(answer):
     return {one.name: one.lead for one in answer.candidates}
 
@@ -106,9 +110,9 @@ def answers_without_photo(kept, tmp_path_factory):
     folder, found = tmp_path_factory.mktemp("photos"), {}
     for name, light in SEVERAL:
         _, photos = left_out(kept, name)
-        shown = photos[place_of(photos, name, light)].face
+        shown = kept_face(photos[place_of(photos, name, light)])
         with gallery_of(folder / f"{name}-{light}.gallery", without(name, light)) as never:
-            found[name, light] = never.identify(shown, top=10, cropped=True)
+            found[name, light] = never.identify_face(shown, top=10)
     return found
 
 
@@ -119,7 +123,7 @@ def answers_without_person(kept, tmp_path_factory):
     for name in ALBUM:
         with gallery_of(folder / f"{name}.gallery", without(name)) as never:
             _, photos = left_out(kept, name)
-            found[name] = [never.identify(photo.face, top=10, cropped=True) for photo in photos]
+            found[name] = [never.identify_face(kept_face(photo), top=10) for photo in photos]
     return found
 
 

@@ -58,7 +58,7 @@ def test_the_patches_of_why_add_up_to_the_margin(demo, faces):
     first, second, favor = why_not_second(demo, photo)
     distances = dict(zip(demo.recognizer.classes_, demo.recognizer.distances(faces.images[[photo]])[0], strict=True))
     assert first == demo.answers[OURS][photo]
-    assert favor.shape == (31, 27)
+    assert favor.shape == (16, 14)
     assert favor.sum() == pytest.approx(distances[second] - distances[first], rel=1e-3)
 
 

@@ -305,7 +305,7 @@ def test_somebody_whose_photo_was_not_found_is_not_enrolled(pretended):
     lost = split.gallery[1]
     found = np.arange(len(pretended)) != lost
     pictures = take_pictures(pretended.images, (64, 56), "float", "full", "found")
-    outcome = measure(FaceRecognizer("fast", size=(64, 56)), pictures, pretended.labels, [split], found)
+    outcome = measure(FaceRecognizer("fast"), pictures, pretended.labels, [split], found)
     for subset, photos in split.probes.items():
         theirs = pretended.labels[photos] == pretended.labels[lost]
         assert not outcome.hits[0][subset][theirs].any()
@@ -316,7 +316,7 @@ def test_a_subset_in_which_nothing_was_found_is_all_mistakes(pretended):
     found = np.ones(len(pretended), bool)
     found[split.probes[4]] = False
     pictures = take_pictures(pretended.images, (64, 56), "float", "full", "found")
-    outcome = measure(FaceRecognizer("fast", size=(64, 56)), pictures, pretended.labels, [split], found)
+    outcome = measure(FaceRecognizer("fast"), pictures, pretended.labels, [split], found)
     assert not outcome.hits[0][4].any()
     assert outcome.hits[0][1].all()
 

@@ -10,8 +10,10 @@ import pytest
 
 from lightproof.errors import BadGallery, BadImage, BadParameter
 from lightproof.gallery import Gallery
-from lightproof.gallery.codec import parameters_of, settings_json
 from lightproof.gallery.store import Store
+from lightproof.matching import template_codec
+from lightproof.matching.template_codec import parameters_of, settings_json
+from lightproof.matching.views import discriminants
 from lightproof.method.presets import ENGINES
 from tests.gallery.people import NAMES, answers, enroll, face, new, place_of, rendered, state, tamper
 
@@ -41,21 +43,30 @@ def test_settings_that_cannot_be_read_are_refused(gallery, settings):
         Gallery.open(place_of(gallery))
 
 
-def test_settings_of_another_version_are_refused(gallery):
+def test_templates_of_another_version_are_refused(gallery):
     with gallery.store.writing() as change:
-        change.set_fact("settings", settings_json(ENGINES["robust"]))
+        change.set_fact("parameters", "0" * 64)
     with pytest.raises(BadGallery, match=r"got templates of another version \(see: lightproof rebuild\)"):
         Gallery.open(place_of(gallery))
 
 
-@pytest.mark.parametrize("wrong", [{"aggregate": "sum"}, {"cell": 0}, {"more": 1}])
-def test_settings_that_no_gallery_can_have_are_refused(gallery, wrong):
-    settings = ENGINES["fast"] | wrong
+def test_settings_of_another_preset_than_the_templates_are_refused(gallery):
     with gallery.store.writing() as change:
-        change.set_fact("settings", settings_json(settings))
-        change.set_fact("parameters", parameters_of(settings))
+        change.set_fact("settings", settings_json(ENGINES["robust"]))
     with pytest.raises(BadGallery, match="got settings that cannot be read"):
         Gallery.open(place_of(gallery))
+
+
+def test_other_discriminants_are_other_parameters(monkeypatch):
+    before = parameters_of(ENGINES["fast"])
+    changed = {name: matrix.copy() for name, matrix in discriminants().items()}
+    changed["mesh-48x42-0-3"][0, 0, 0] += 1
+    monkeypatch.setattr(template_codec, "discriminants", lambda: changed)
+    parameters_of.cache_clear()
+    assert parameters_of(ENGINES["fast"]) != before
+    monkeypatch.undo()
+    parameters_of.cache_clear()
+    assert parameters_of(ENGINES["fast"]) == before
 
 
 def test_a_gallery_whose_settings_are_lost_is_rebuilt_as_the_preset_it_was(store_place):

@@ -10,12 +10,12 @@ from lightproof.types import Array
 
 def found(image: Array) -> AlignedFace:
     """A face as it is found in a photo: it lies by its eyes already."""
-    return AlignedFace(image, image, _enlarged(image, 9))
+    return AlignedFace.found(image, _enlarged(image, 9))
 
 
 def crop_with_mesh(image: Array) -> AlignedFace:
     """A face that came cut out, and was cut again by the eyes of its mesh."""
-    return AlignedFace(image, _enlarged(image, -3), _enlarged(image, 9))
+    return AlignedFace(image, eyes=_enlarged(image, -3), shaped=_enlarged(image, 9))
 
 
 def mixed(images: Array) -> list[AlignedFace]:

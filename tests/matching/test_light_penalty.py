@@ -32,7 +32,8 @@ def people(*lights, shadow=0.0) -> TemplateSet:
 def probes(*lights, shadow=0.0) -> ProbeSet:
     """Photos of which only the light matters."""
     n = len(lights)
-    return ProbeSet([], [], 1, np.array(lights, float), np.full(n, shadow), np.zeros(n, bool))
+    no = np.zeros(n, bool)
+    return ProbeSet([], [], 1, np.array(lights, float), np.full(n, shadow), has_mesh=no, came_cut=no)
 
 
 def agreement(lights, everybody: TemplateSet):

@@ -11,6 +11,7 @@ from lightproof.matching.templates import Template, TemplateSet
 from lightproof.method.presets import ENGINES
 from lightproof.method.subspace_bank import length_weights
 from lightproof.method.subspaces import PatchSpans
+from tests.matching.pictures import mixed
 
 
 @pytest.fixture(scope="module")
@@ -20,7 +21,7 @@ def matcher():
 
 @pytest.fixture(scope="module")
 def templates(matcher, frontal):
-    return dict(zip("abc", matcher.templates(frontal.images[:3]), strict=True))
+    return dict(zip("abc", matcher.templates(mixed(frontal.images[:3])), strict=True))
 
 
 def test_every_view_has_everybody_in_the_order_they_come(matcher, templates):
@@ -66,8 +67,8 @@ def test_nobody_enrolled_is_nobody(matcher):
     assert len(people) == 0
     assert people.names == []
     assert people.levels.shape == (3, 0)
-    assert people.shadows.shape == people.has_mesh.shape == (0,)
-    assert people.has_mesh.dtype == bool
+    assert people.shadows.shape == people.has_mesh.shape == people.came_cut.shape == (0,)
+    assert people.has_mesh.dtype == people.came_cut.dtype == bool
 
 
 def test_a_set_put_together_is_laid_out_as_one_of_all_its_people(matcher, templates):
@@ -76,7 +77,7 @@ def test_a_set_put_together_is_laid_out_as_one_of_all_its_people(matcher, templa
     both = matcher.template_set({}).extended(first).extended(second)
     assert both.names == whole.names
     assert_array_equal(both.sampling_keys, whole.sampling_keys)
-    for name in ("levels", "shadows", "has_mesh", "lights", "first_lights"):
+    for name in ("levels", "shadows", "has_mesh", "came_cut", "lights", "first_lights"):
         assert_array_equal(getattr(both, name), getattr(whole, name))
     for view, known in zip(both.views, whole.views, strict=True):
         assert_array_equal(view.weights, known.weights)
@@ -87,9 +88,7 @@ def test_a_set_put_together_is_laid_out_as_one_of_all_its_people(matcher, templa
 def test_templates_of_fewer_directions_are_filled_up_with_nothing(matcher, frontal):
     """A person of a picture whose copies are all alike would have fewer: cut one down, and it compares as before."""
     (template,) = matcher.templates(frontal.images[:1])
-    cut = Template(
-        tuple(PatchSpans(own.own[:, :1], own.coordinates[:, :1, :1], own.shared) for own in template.spans)
-    )
+    cut = Template(tuple(PatchSpans(own.own[:, :1], own.coordinates[:, :1, :1], own.shared) for own in template.spans))
     alone, beside = matcher.template_set({"cut": cut}), matcher.template_set({"whole": template, "cut": cut})
     faces = frontal.images[:3]
     assert_array_equal(matcher.compare(faces, alone).people[:, 0], matcher.compare(faces, beside).people[:, 1])

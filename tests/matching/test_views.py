@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -101,7 +102,7 @@ def test_each_part_of_a_vector_gets_length_1_and_nothing_stays_nothing(lengths, 
     raw[0, :, 0] = 0
     scaled = raw.copy()
     _scale_parts(scaled, edges)
-    for start, end in zip(edges[:-1], edges[1:], strict=True):
+    for start, end in pairwise(edges):
         length = np.linalg.norm(raw[:, start:end], axis=1, keepdims=True)
         assert_allclose(scaled[:, start:end] * length, raw[:, start:end], atol=1e-5)
         assert_allclose(np.linalg.norm(scaled[:, start:end], axis=1), (length[:, 0] > 0).astype(float), atol=1e-5)
@@ -125,8 +126,9 @@ def scatters(vectors, people):
     """Covariances within people and in all, by a plain loop over patches: pairs of (D, D)."""
     for patch in range(vectors.shape[1]):
         units = [x / np.linalg.norm(x) for x in vectors[:, patch]]
-        means = {who: np.mean([x for x, own in zip(units, people, strict=True) if own == who], axis=0) for who in people}
-        apart = [x - means[who] for x, who in zip(units, people, strict=True)]
+        photos = list(zip(units, people, strict=True))
+        means = {who: np.mean([x for x, own in photos if own == who], axis=0) for who in people}
+        apart = [x - means[who] for x, who in photos]
         yield (sum(np.outer(x, x) for x in apart) / len(units), np.cov(np.array(units).T, bias=True))
 
 

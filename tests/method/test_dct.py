@@ -11,7 +11,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from lightproof.method.dct import PatchDCT
 from lightproof.method.gradients import GRADIENTS
 from lightproof.method.patches import PatchGrid
-from lightproof.method.presets import EngineSettings
+from lightproof.method.presets import MethodSettings
 from lightproof.method.transform import plane_cosines
 from tests.examples import examples
 
@@ -20,7 +20,7 @@ GRID = PatchGrid(30, 24, cell=CELL)
 
 
 def placer(detail=3, gradient="central", dtype="float64"):
-    return PatchDCT(EngineSettings(cell=CELL, gradient=gradient, dtype=dtype, placed_detail=detail), GRID)
+    return PatchDCT(MethodSettings(cell=CELL, gradient=gradient, dtype=dtype), GRID, detail)
 
 
 def inner_patches():

@@ -65,8 +65,8 @@ def test_pca_of_photos_and_translations_together_would_drop_the_photo():
     """Why the preset "paper" keeps the translation vectors apart: they are longer than the gradients of a patch."""
     faces = make_relit_faces(1, [(0, 0)], size=(64, 64))
     recognizer = FaceRecognizer("paper", dtype="float64").fit(faces.images, faces.labels)
-    vectors = recognizer._extractor.patch_vectors(faces.images)[0]
-    translations = np.broadcast_to(recognizer._extractor.translation_, (len(vectors), 2, vectors.shape[1]))
+    vectors = recognizer._model.extractor.patch_vectors(faces.images)[0]
+    translations = np.broadcast_to(recognizer._model.extractor.translation_, (len(vectors), 2, vectors.shape[1]))
     joint = np.concatenate([vectors[:, None], translations], axis=1)
     kept = count_components(principal_directions(joint).strengths ** 2, 0.99)
     assert np.mean(kept < 3) > 0.2
@@ -96,7 +96,7 @@ def test_6_every_photo_is_used_where_the_code_cuts_everybody_to_the_smallest_num
 def test_7_smoothing_in_8_bits_changes_the_features(frontal):
     large = np.repeat(np.repeat(frontal.images, 3, axis=1), 3, axis=2)
     found = {s: FaceRecognizer("authors", smoothing=s).fit(large, frontal.labels) for s in ("float", "8-bit")}
-    vectors = {s: r._extractor.patch_vectors(large[:1]) for s, r in found.items()}
+    vectors = {s: r._model.extractor.patch_vectors(large[:1]) for s, r in found.items()}
     assert np.abs(vectors["float"] - vectors["8-bit"]).max() > 1e-3
 
 

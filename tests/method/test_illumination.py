@@ -101,7 +101,7 @@ def test_tan_triggs_makes_no_contrast_of_an_even_picture(grey, dtype):
 
 @pytest.mark.parametrize("name", LIGHTS)
 def test_the_recognizer_offers_every_normalizer(frontal, lit, name):
-    recognizer = FaceRecognizer(light=name).fit(frontal.images, frontal.labels)
+    recognizer = FaceRecognizer("paper", light=name, weights="length").fit(frontal.images, frontal.labels)
     side = lit.take(np.abs(lit.azimuths) == 50)
     assert recognizer.score(side.images, side.labels) == 1.0
 

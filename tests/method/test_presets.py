@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import FrozenInstanceError, asdict
+from dataclasses import FrozenInstanceError, asdict, fields, is_dataclass
 
 import numpy as np
 import pytest
@@ -12,15 +12,40 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from lightproof import PRESETS, FaceRecognizer, PatchRCDT
 from lightproof.errors import BadParameter
+from lightproof.matching.template_codec import encode_template
 from lightproof.method.deformations import DEFORMATIONS
 from lightproof.method.gradients import GRADIENTS
+from lightproof.method.presets import ENGINES, PAPER_PRESETS
 from lightproof.method.rcdt import SPANNED_DEFORMATIONS, TANGENT_SIZE
 from lightproof.method.subspace_bank import length_weights
 from lightproof.method.subspaces import SharedSpan, span_photos
 from lightproof.method.transform import cosines, discrete_rcdt, flatten
+from tests.bounded import BOUNDED
+from tests.matching.pictures import crop_with_mesh, found
 
-ROOM = {"robust": 128 * 1024, "fast": 32 * 1024}
-COMPACT = sorted(ROOM)
+SMALL = BOUNDED | {"size": (72, 63), "cell": 4, "overlap": 1, "n_angles": 3, "detail": 3, "components": 2}
+COMPACT = {"bounded": BOUNDED, "small": SMALL}
+"""Settings of the paper's estimator that keep people in whole numbers."""
+
+SETTINGS = {preset: {"preset": preset} for preset in ENGINES} | COMPACT
+"""All that keep people in whole numbers: the engine, and the paper's estimator."""
+
+PAPER_SETTINGS = {preset: {"preset": preset} for preset in PAPER_PRESETS} | COMPACT
+
+KIB = 1024
+
+ENGINE_ROOM = {
+    ("robust", crop_with_mesh): (100, 42),
+    ("robust", found): (85, 30),
+    ("fast", crop_with_mesh): (40, 17.5),
+    ("fast", found): (33, 11),
+}
+"""KiB that a person of one photo takes, in memory and on disk. A face that was found in a photo has a view less."""
+
+COMPACT_ROOM = {"bounded": (118, 65), "small": (22, 12.5)}
+
+ROOM_OF_A_LIGHT = dict.fromkeys(COMPACT, 0) | dict.fromkeys(ENGINES, 16)
+"""Bytes of the direction of the light on a photo."""
 
 
 @pytest.fixture(scope="module")
@@ -30,13 +55,21 @@ def one_photo(frontal):
 
 @pytest.fixture(scope="module")
 def fitted(one_photo):
-    return {name: FaceRecognizer(name).fit(one_photo.images, one_photo.labels) for name in COMPACT}
+    return {name: FaceRecognizer(**given).fit(one_photo.images, one_photo.labels) for name, given in SETTINGS.items()}
+
+
+@pytest.fixture(scope="module", params=ENGINE_ROOM, ids=lambda asked: f"{asked[0]}-{asked[1].__name__}")
+def crowd(request, faces):
+    """As many people as are compared side by side, so that no place is left empty; and their limits."""
+    preset, kind = request.param
+    pictures = [kind(image) for image in np.resize(faces.images, (64, *faces.images.shape[1:]))]
+    return FaceRecognizer(preset).fit(pictures, list(range(64))), *ENGINE_ROOM[request.param]
 
 
 @pytest.fixture(scope="module")
 def awry(lit):
-    """Return probes that were moved by a few pixels, so that some are searched for."""
-    return np.roll(lit.images[::3], (2, -3), axis=(1, 2))
+    """Return probes that were moved by a few pixels, so that some are far from everybody."""
+    return np.roll(lit.images, (2, -3), axis=(1, 2))
 
 
 def same_answers(first, second, X):
@@ -45,166 +78,249 @@ def same_answers(first, second, X):
     assert_array_equal(first.distances(X), second.distances(X))
 
 
-def room_of_a_person(recognizer, label):
-    """Bytes of every array that is there for one person: the span, what it remembers, the share of the stack."""
-    people = recognizer._people
-    kept = [value for value in vars(people.spans[label]).values() if isinstance(value, np.ndarray)]
-    return sum(array.nbytes for array in kept) + people.stack.columns.nbytes / people.stack.n_people
+def arrays_in(kept):
+    """Find every array that is kept, by its id; a part of an array keeps the whole."""
+    if isinstance(kept, np.ndarray):
+        return arrays_in(kept.base) if isinstance(kept.base, np.ndarray) else {id(kept): kept}
+    if is_dataclass(kept):
+        kept = vars(kept)  # with whatever was worked out once
+    parts = kept.values() if isinstance(kept, dict) else kept if isinstance(kept, list | tuple) else ()
+    return {name: array for part in parts for name, array in arrays_in(part).items()}
+
+
+def room(kept):
+    return sum(array.nbytes for array in arrays_in(kept).values())
+
+
+def room_in_memory(recognizer, X):
+    """KiB of a person after the first answers, when whatever is worked out once is there."""
+    recognizer.similarity(X)
+    recognizer.patch_contributions(X)
+    model = recognizer._model
+    people = [getattr(model, each.name) for each in fields(model) if each.name not in ("matcher", "extractor")]
+    return room(people) / len(model.labels) / KIB
+
+
+def room_where_compared(recognizer, X):
+    """Bytes of what answers come from, after the first answer; the engine keeps a template of each photo beside it."""
+    recognizer.similarity(X)
+    return room(recognizer._model.people)
+
+
+def room_on_disk(recognizer, folder):
+    """KiB of a person in a file."""
+    recognizer.save(folder / "people")
+    return (folder / "people").stat().st_size / len(recognizer.classes_) / KIB
 
 
 def test_robust_is_the_default(one_photo):
-    assert FaceRecognizer().settings() == PRESETS["robust"]
-    assert FaceRecognizer().fit(one_photo.images, one_photo.labels).settings_ == PRESETS["robust"]
+    robust = PRESETS["robust"].as_dict()
+    assert FaceRecognizer().settings() == robust != PRESETS["fast"].as_dict()
+    assert FaceRecognizer().fit(one_photo.images, one_photo.labels).settings_ == robust
 
 
-def test_a_preset_is_read_like_a_dict_and_cannot_be_changed():
-    fast = PRESETS["fast"]
-    assert dict(fast) == fast == asdict(fast)
-    assert fast["size"] == fast.size == (72, 63)
-    assert fast | {"cell": 8} == {**fast, "cell": 8} != fast
-    assert fast.get("placed_detail") is None
-    assert FaceRecognizer(**fast).settings() == FaceRecognizer("fast").settings() == fast
+def test_a_preset_of_the_paper_is_read_like_a_dict_and_cannot_be_changed():
+    paper = PRESETS["paper"]
+    assert dict(paper) == paper == asdict(paper)
+    assert paper["size"] == paper.size == (64, 64)
+    assert paper | {"cell": 8} == {**paper, "cell": 8} != paper
+    assert paper.get("placed_detail") is None
+    assert FaceRecognizer("authors", **paper).settings() == FaceRecognizer("paper").settings() == paper
     with pytest.raises(FrozenInstanceError):
-        fast.cell = 8
+        paper.cell = 8
+
+
+@pytest.mark.parametrize("preset", ENGINES)
+def test_a_preset_of_the_engine_cannot_be_changed(preset):
+    settings = ENGINES[preset]
+    assert FaceRecognizer(preset).settings() == asdict(settings)
+    with pytest.raises(FrozenInstanceError):
+        settings.warps = not settings.warps
+    with pytest.raises(FrozenInstanceError):
+        settings.views[0].numbers = 1
+    # A dict of the settings is a copy.
+    FaceRecognizer(preset).settings()["views"][0]["numbers"] = 1
+    assert FaceRecognizer(preset).settings() == asdict(settings)
 
 
 def test_presets_set_the_same_settings():
-    assert len({frozenset(settings) for settings in PRESETS.values()}) == 1
-    assert set(PRESETS["robust"]) | {"preset", "cropped", "random_state"} == set(FaceRecognizer().get_params())
+    assert {*ENGINES, *PAPER_PRESETS} == set(PRESETS)
+    for alike in (PAPER_PRESETS.values(), [engine.as_dict() for engine in ENGINES.values()]):
+        assert len({frozenset(settings) for settings in alike}) == 1
+    assert set(PRESETS["paper"]) | {"preset", "cropped", "random_state"} == set(FaceRecognizer().get_params())
 
 
-@pytest.mark.parametrize("preset", COMPACT)
-def test_span_and_share_of_the_stack_stay_within_the_room_of_a_person(fitted, preset):
-    people = fitted[preset]._people
-    share = people.stack.columns.nbytes / len(people.spans)
-    for spans in people.spans.values():
-        assert spans.own.nbytes + spans.coordinates.nbytes + share <= ROOM[preset]
+def test_a_person_of_the_engine_takes_no_more_room_than_allowed(crowd, lit, tmp_path):
+    recognizer, most_in_memory, most_on_disk = crowd
+    on_disk = room_on_disk(recognizer, tmp_path)
+    # In memory is at least what a file needs to hold: else some of it was not counted.
+    assert on_disk < room_in_memory(recognizer, lit.images[:2]) <= most_in_memory
+    assert on_disk <= most_on_disk
 
 
-@pytest.mark.parametrize("preset", COMPACT)
-def test_a_person_takes_no_more_room_in_memory_than_allowed(fitted, lit, preset):
-    """After the first answers, when whatever is worked out once is there."""
-    recognizer = fitted[preset]
-    recognizer.predict(lit.images[:2])
-    for label in recognizer.classes_.tolist():
-        assert room_of_a_person(recognizer, label) <= ROOM[preset]
+@pytest.mark.parametrize("name", COMPACT)
+def test_a_compact_person_takes_no_more_room_than_allowed(fitted, lit, tmp_path, name):
+    most_in_memory, most_on_disk = COMPACT_ROOM[name]
+    on_disk = room_on_disk(fitted[name], tmp_path)
+    assert on_disk < room_in_memory(fitted[name], lit.images[:2]) <= most_in_memory
+    assert on_disk <= most_on_disk
 
 
-@pytest.mark.parametrize("preset", COMPACT)
-def test_more_photos_of_a_person_take_no_more_room(fitted, frontal, preset):
-    many = FaceRecognizer(preset).fit(frontal.images, frontal.labels)
-    label = many.classes_[0]
-    assert room_of_a_person(many, label) <= room_of_a_person(fitted[preset], label)
-    many.enroll(label, frontal.images[:3])
-    assert room_of_a_person(many, label) <= room_of_a_person(fitted[preset], label)
+@pytest.mark.parametrize("name", SETTINGS)
+def test_more_photos_of_a_person_take_no_more_room_where_they_are_compared(fitted, frontal, lit, name):
+    """But for the directions of their light, of which the engine keeps two numbers a photo."""
+    many = FaceRecognizer(**SETTINGS[name]).fit(frontal.images, frontal.labels)
+    new = len(many.classes_)
+    assert len(frontal) == 2 * new
+    most = room_where_compared(fitted[name], lit.images[:1]) + new * ROOM_OF_A_LIGHT[name]
+    assert 0 < room_where_compared(many, lit.images[:1]) <= most
 
 
-@pytest.mark.parametrize("preset", COMPACT)
-def test_a_person_takes_no_more_room_on_disk_than_allowed(fitted, tmp_path, preset):
-    file = tmp_path / "people"
-    fitted[preset].save(file)
-    assert file.stat().st_size / len(fitted[preset].classes_) <= ROOM[preset]
+@pytest.mark.parametrize("name", SETTINGS)
+def test_photos_added_again_and_again_take_no_more_room_where_they_are_compared(fitted, one_photo, lit, name):
+    recognizer = FaceRecognizer(**SETTINGS[name]).fit(one_photo.images, one_photo.labels)
+    rooms = []
+    for _ in range(3):
+        recognizer.enroll(lit.labels[0], lit.images[:2])
+        rooms.append(room_where_compared(recognizer, lit.images[:1]))
+    people = recognizer._model.people
+    # What was made together with others lies in one array with them, and stays there when it is replaced.
+    replaced = room((people.spans if name in COMPACT else people.templates)[lit.labels[0]])
+    most = room_where_compared(fitted[name], lit.images[:1]) + replaced + 2 * ROOM_OF_A_LIGHT[name]
+    assert rooms[0] <= most
+    assert rooms[2] <= rooms[0] + 4 * ROOM_OF_A_LIGHT[name]
 
 
-@pytest.mark.parametrize("preset", COMPACT)
-def test_whole_numbers_take_less_than_half_the_room_of_floats(fitted, one_photo, preset):
-    floats = FaceRecognizer(preset, storage="float").fit(one_photo.images, one_photo.labels)
-    label = floats.classes_[0]
-    assert room_of_a_person(fitted[preset], label) < room_of_a_person(floats, label) / 2
+@pytest.mark.parametrize("preset", ENGINES)
+def test_a_further_photo_adds_its_template_to_a_file_of_the_engine(fitted, one_photo, lit, tmp_path, preset):
+    """Its template and the length of that: what is joined of several photos is made again when the file is read."""
+    recognizer, path = FaceRecognizer(preset).fit(one_photo.images, one_photo.labels), tmp_path / "people"
+    recognizer.save(path)
+    before = path.stat().st_size
+    recognizer.enroll(lit.labels[0], lit.images[:2]).save(path)
+    templates = recognizer._model.photos[lit.labels[0]][1:]
+    assert path.stat().st_size - before == sum(len(encode_template(template)) + 8 for template in templates) > 2 * KIB
+
+
+@pytest.mark.parametrize(("name", "share"), [("bounded", 0.2), ("small", 0.12)])
+def test_whole_numbers_take_a_fraction_of_the_room_of_floats(fitted, one_photo, lit, name, share):
+    floats = FaceRecognizer(**COMPACT[name] | {"storage": "float"}).fit(one_photo.images, one_photo.labels)
+    in_floats, in_numbers = (room_in_memory(each, lit.images[:2]) for each in (floats, fitted[name]))
+    assert in_numbers < share * in_floats
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("preset", COMPACT)
-def test_whole_numbers_answer_like_floats(fitted, one_photo, lit, awry, preset):
+@pytest.mark.parametrize("name", COMPACT)
+def test_whole_numbers_answer_like_floats(fitted, one_photo, lit, awry, name):
     probes = np.concatenate([lit.images, awry])
-    floats = FaceRecognizer(preset, storage="float").fit(one_photo.images, one_photo.labels)
-    assert np.mean(floats.predict(probes) == fitted[preset].predict(probes)) >= 0.95
-    off = np.abs(fitted[preset].distances(probes) / floats.distances(probes) - 1)
-    assert np.median(off) < 0.005
+    floats = FaceRecognizer(**COMPACT[name] | {"storage": "float"}).fit(one_photo.images, one_photo.labels)
+    assert np.mean(floats.predict(probes) == fitted[name].predict(probes)) >= 0.95
+    off = np.abs(fitted[name].distances(probes) / floats.distances(probes) - 1)
+    assert 0 < np.median(off) < 5e-4
+    assert off.max() < 5e-3
 
 
-@pytest.mark.parametrize("preset", COMPACT)
-def test_compact_presets_name_faces_in_hard_light(fitted, lit, preset):
-    assert fitted[preset].score(lit.images, lit.labels) >= 0.9
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("preset", COMPACT)
-def test_compact_people_enrolled_one_by_one_are_those_fitted_at_once(fitted, one_photo, awry, preset):
-    one_by_one = FaceRecognizer(preset)
-    for label, image in reversed(list(zip(one_photo.labels, one_photo.images, strict=True))):
-        one_by_one.enroll(label, image[None])
-    same_answers(one_by_one, fitted[preset], awry)
-
-
-@pytest.mark.parametrize("preset", COMPACT)
-def test_compact_people_come_back_from_a_file_as_they_were(fitted, awry, tmp_path, preset):
-    fitted[preset].save(tmp_path / "people")
-    loaded = FaceRecognizer.load(tmp_path / "people")
-    assert loaded.settings_ == fitted[preset].settings_
-    same_answers(loaded, fitted[preset], awry)
+@pytest.mark.parametrize("name", SETTINGS)
+def test_compact_people_are_named_in_hard_light(fitted, lit, name):
+    assert fitted[name].score(lit.images, lit.labels) >= 0.95
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("preset", COMPACT)
-def test_photos_added_after_a_file_meet_the_same_people(one_photo, frontal, awry, tmp_path, preset):
-    stayed = FaceRecognizer(preset).fit(one_photo.images, one_photo.labels)
+@pytest.mark.parametrize("preset", ENGINES)
+def test_photos_enrolled_one_by_one_are_those_fitted_at_once(frontal, awry, preset):
+    """To the last bit; in whole numbers the paper's estimator keeps too little of earlier photos for that."""
+    at_once, one_by_one = FaceRecognizer(preset).fit(frontal.images, frontal.labels), FaceRecognizer(preset)
+    for turn in (0, 1):
+        for i in reversed(range(turn, len(frontal), 2)):
+            one_by_one.enroll(frontal.labels[i], frontal.images[i : i + 1])
+    same_answers(one_by_one, at_once, awry[::6])
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", SETTINGS)
+def test_photos_added_after_a_file_meet_the_same_people(frontal, lit, awry, tmp_path, name):
+    stayed = FaceRecognizer(**SETTINGS[name]).fit(frontal.images, frontal.labels)
     stayed.save(tmp_path / "people")
     loaded = FaceRecognizer.load(tmp_path / "people")
-    second = frontal.take(frontal.azimuths != 0)
     for recognizer in (stayed, loaded):
-        recognizer.enroll(second.labels[0], second.images[:1]).enroll("new", second.images[-1:])
-    same_answers(loaded, stayed, awry)
+        recognizer.enroll(lit.labels[0], lit.images[:1]).enroll("new", lit.images[-1:])
+    same_answers(loaded, stayed, awry[::6])
 
 
-@pytest.mark.parametrize("preset", COMPACT)
-def test_forgetting_restores_compact_people_exactly(one_photo, lit, awry, preset):
-    recognizer = FaceRecognizer(preset).fit(one_photo.images, one_photo.labels)
-    before = recognizer.patch_distances(awry)
+@pytest.mark.slow
+@pytest.mark.parametrize("name", SETTINGS)
+def test_forgetting_restores_compact_people_exactly(fitted, one_photo, lit, awry, name):
+    recognizer = FaceRecognizer(**SETTINGS[name]).fit(one_photo.images, one_photo.labels)
     recognizer.enroll("guest", lit.images[:2]).forget("guest")
-    assert_array_equal(recognizer.patch_distances(awry), before)
+    same_answers(recognizer, fitted[name], awry[::6])
 
 
-@pytest.mark.parametrize("preset", COMPACT)
-def test_a_photo_added_to_compact_people_brings_its_like_nearer(one_photo, lit, preset):
-    recognizer = FaceRecognizer(preset, search="none").fit(one_photo.images, one_photo.labels)
+@pytest.mark.parametrize("name", SETTINGS)
+def test_a_photo_added_to_compact_people_brings_its_like_nearer_and_nobody_else(fitted, one_photo, lit, name):
     label, photo = lit.labels[0], lit.images[:1]
-    before = recognizer.distances(photo)[0]
-    after = recognizer.enroll(label, photo).distances(photo)[0]
-    mine = recognizer.classes_ == label
-    assert after[mine] < 0.8 * before[mine]
-    assert_allclose(after[~mine], before[~mine], rtol=1e-5)
+    before = fitted[name].distances(photo)[0]
+    both = FaceRecognizer(**SETTINGS[name]).fit(one_photo.images, one_photo.labels).enroll(label, photo)
+    after = both.distances(photo)[0]
+    mine = both.classes_ == label
+    assert after[mine] < 0.7 * before[mine]
+    assert_array_equal(after[~mine], before[~mine])
+    # And the first photo counts as before.
+    first = one_photo.images[one_photo.labels == label]
+    new_alone = FaceRecognizer(**SETTINGS[name]).fit(photo, [label])
+    assert both.distances(first)[0, mine] < 0.7 * new_alone.distances(first)[0]
+
+
+REFUSED_WRONGLY = [("overlap", 1), ("overlap", 3), ("detail", 5), ("storage", "int8")]
+OTHERS_ARE_MISSING = pytest.mark.xfail(
+    raises=AssertionError, reason="refused for not going together with settings that are not given"
+)
+
+
+@pytest.mark.parametrize("preset", ENGINES)
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        pytest.param(name, value, marks=OTHERS_ARE_MISSING if (name, value) in REFUSED_WRONGLY else ())
+        for settings in (PRESETS["paper"], BOUNDED)
+        for name, value in settings.items()
+        if name != "preset"
+    ],
+)
+def test_no_setting_of_the_engine_can_be_changed_alone(one_photo, preset, name, value):
+    """Even to a value that the paper's estimator takes."""
+    expected = (
+        rf"^`{name}` of FaceRecognizer must be None with preset='{preset}', whose settings belong together "
+        r"\(preset='paper' takes it\); got .*\.$"
+    )
+    recognizer = FaceRecognizer(preset, **{name: value})
+    with pytest.raises(BadParameter, match=expected):
+        recognizer.fit(one_photo.images, one_photo.labels)
+    with pytest.raises(BadParameter, match=expected):
+        recognizer.settings()
 
 
 @pytest.mark.parametrize(
     ("params", "message"),
     [
         (
-            {"detail": "all", "storage": "float"},
-            r"^`search` of FaceRecognizer must be 'none' unless detail is an int and aggregate is 'bounded'; "
-            r"got 'similarity'\.$",
-        ),
-        ({"aggregate": "sum"}, r"^`search` of FaceRecognizer must be 'none' unless .*; got 'similarity'\.$"),
-        (
-            {"components": 0.9},
+            BOUNDED | {"components": 0.9},
             r"^`storage` of FaceRecognizer must be 'float' unless detail and components are ints and span is 'kept'; "
             r"got 'int8'\.$",
         ),
-        ({"components": "validate"}, r"^`storage` of FaceRecognizer must be 'float' unless .*; got 'int8'\.$"),
-        ({"span": "joint"}, r"^`storage` of FaceRecognizer must be 'float' unless .*; got 'int8'\.$"),
         (
-            {"detail": "all", "search": "none"},
+            BOUNDED | {"components": "validate"},
             r"^`storage` of FaceRecognizer must be 'float' unless .*; got 'int8'\.$",
         ),
+        (BOUNDED | {"span": "joint"}, r"^`storage` of FaceRecognizer must be 'float' unless .*; got 'int8'\.$"),
+        (BOUNDED | {"detail": "all"}, r"^`storage` of FaceRecognizer must be 'float' unless .*; got 'int8'\.$"),
         (
-            {"detail": 36},
+            BOUNDED | {"detail": 36},
             r"^`detail` of FaceRecognizer must be an int from 1 to cell \* cell - 1 = 35, or 'all'; got 36\.$",
         ),
         (
-            {"cell": 2, "overlap": 1},
+            BOUNDED | {"cell": 2, "overlap": 1},
             r"^`detail` of FaceRecognizer must be an int from 1 to cell \* cell - 1 = 3, or 'all'; got 5\.$",
         ),
-        ({"preset": "authors", "search": "similarity"}, r"^`search` of FaceRecognizer must be 'none' unless "),
         ({"preset": "authors", "storage": "int8"}, r"^`storage` of FaceRecognizer must be 'float' unless "),
         ({"preset": "paper", "storage": "int8", "components": 3}, r"^`storage` of FaceRecognizer must be 'float' "),
     ],
@@ -214,6 +330,7 @@ def test_settings_that_do_not_go_together_get_one_sentence(one_photo, params, me
         FaceRecognizer(**params).fit(one_photo.images, one_photo.labels)
 
 
+@pytest.mark.parametrize("preset", PRESETS)
 @pytest.mark.parametrize(
     ("params", "message"),
     [
@@ -222,15 +339,12 @@ def test_settings_that_do_not_go_together_get_one_sentence(one_photo, params, me
         ({"detail": 2.0}, r"^`detail` of FaceRecognizer must be an int of 1 or more, or 'all'; got 2\.0\.$"),
         ({"detail": True}, r"^`detail` of FaceRecognizer must be an int of 1 or more, or 'all'; got True\.$"),
         ({"copies": "ring"}, r"^`copies` of FaceRecognizer must be one of 'none', 'cross', 'square'.*; got 'ring'\.$"),
-        ({"search": "all"}, r"^`search` of FaceRecognizer must be one of 'none', 'similarity'; got 'all'\.$"),
         ({"storage": "int4"}, r"^`storage` of FaceRecognizer must be one of 'float', 'int8'; got 'int4'\.$"),
-        ({"aggregate": "mean"}, r"^`aggregate` of FaceRecognizer must be one of .*'bounded'; got 'mean'\.$"),
-        ({"preset": "best"}, r"^`preset` of FaceRecognizer must be one of 'robust', 'fast', .*; got 'best'\.$"),
     ],
 )
-def test_new_settings_outside_their_values_get_one_sentence(one_photo, params, message):
+def test_settings_outside_their_values_get_one_sentence_under_any_preset(one_photo, preset, params, message):
     with pytest.raises(BadParameter, match=message):
-        FaceRecognizer(**params).fit(one_photo.images, one_photo.labels)
+        FaceRecognizer(preset, **params).fit(one_photo.images, one_photo.labels)
 
 
 def test_features_alone_refuse_more_cosines_than_points(one_photo):
@@ -240,26 +354,32 @@ def test_features_alone_refuse_more_cosines_than_points(one_photo):
     assert PatchRCDT(detail=15).fit_transform(one_photo.images).shape == (len(one_photo), 441 * 4 * 15)
 
 
-def test_numpy_ints_are_as_good_as_ints(one_photo, fitted, lit):
-    found = FaceRecognizer(detail=np.int64(5), components=np.int32(3)).fit(one_photo.images, one_photo.labels)
-    same_answers(found, fitted["robust"], lit.images[:5])
+@pytest.mark.parametrize("preset", ENGINES)
+def test_an_engine_takes_numpy_scalars_and_saves_them(fitted, one_photo, lit, tmp_path, preset):
+    """The paper's estimator does so, too: tests/estimators/test_recognizer.py."""
+    recognizer = FaceRecognizer(np.str_(preset), cropped=np.bool_(False), random_state=np.int64(0))
+    recognizer.fit(one_photo.images, one_photo.labels).save(tmp_path / "people")
+    loaded = FaceRecognizer.load(tmp_path / "people")
+    assert loaded.get_params() == fitted[preset].get_params()
+    assert {type(value) for value in loaded.get_params().values()} == {str, bool, int, type(None)}
+    for each in (recognizer, loaded):
+        same_answers(each, fitted[preset], lit.images[:2])
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
     "params",
     [
-        {"detail": "all", "search": "none", "storage": "float"},
-        {"storage": "float", "components": 0.9},
-        {"storage": "float", "span": "joint"},
-        {"aggregate": "sum", "search": "none"},
-        {"preset": "fast", "search": "similarity"},
+        BOUNDED | {"detail": "all", "storage": "float"},
+        BOUNDED | {"storage": "float", "components": 0.9},
+        BOUNDED | {"storage": "float", "span": "joint"},
+        BOUNDED | {"aggregate": "sum"},
         {"preset": "authors", "aggregate": "bounded"},
         {"preset": "paper", "detail": 4, "components": 3, "storage": "int8"},
     ],
 )
 def test_settings_that_go_together_name_faces(one_photo, lit, params):
-    assert FaceRecognizer(**params).fit(one_photo.images, one_photo.labels).score(lit.images, lit.labels) > 0.6
+    assert FaceRecognizer(**params).fit(one_photo.images, one_photo.labels).score(lit.images, lit.labels) >= 0.8
 
 
 # What a patch counts.
@@ -342,39 +462,38 @@ def test_only_what_lies_beyond_the_shared_directions_has_weight():
     assert_allclose(length_weights([span_photos(samples, shared)])[:, 0], say / say.mean(), rtol=1e-6)
 
 
-@pytest.mark.parametrize("preset", PRESETS)
-def test_the_weights_multiply_what_the_patches_stay_below_1(one_photo, lit, preset):
-    settings = {"preset": preset, "search": "none"}
+@pytest.mark.parametrize("name", PAPER_SETTINGS)
+def test_the_weights_multiply_what_the_patches_stay_below_1(one_photo, lit, name):
     plain, weighed = (
-        FaceRecognizer(weights=weights, **settings).fit(one_photo.images, one_photo.labels)
+        FaceRecognizer(**PAPER_SETTINGS[name] | {"weights": weights}).fit(one_photo.images, one_photo.labels)
         for weights in ("equal", "length")
     )
-    assert plain._people.weights is None
-    weights = length_weights(list(weighed._people.spans.values()))
+    assert plain._model.people.weights is None
+    weights = length_weights(list(weighed._model.people.spans.values()))
     assert weights.std() > 0.05
     alike = plain.patch_contributions(lit.images)
     found = weighed.patch_contributions(lit.images)
-    assert_allclose(found, 1 - weights * (1 - alike), rtol=1e-4, atol=1e-6)
+    assert_allclose(found, 1 - weights * (1 - alike), rtol=1e-6, atol=1e-6)
     # The sum is that of the weighed patches: a person's weights add up to the number of patches.
-    assert_allclose(found.sum(axis=1), (weights * alike).sum(axis=1), rtol=1e-4, atol=1e-4)
+    assert_allclose(found.sum(axis=1), (weights * alike).sum(axis=1), rtol=1e-5)
     assert_array_equal(weighed.patch_distances(lit.images), plain.patch_distances(lit.images))
 
 
-@pytest.mark.parametrize("preset", COMPACT)
-def test_the_weights_of_a_person_stay_when_others_come_and_go(one_photo, lit, preset):
-    recognizer = FaceRecognizer(preset).fit(one_photo.images, one_photo.labels)
-    before = recognizer._people.weights
+@pytest.mark.parametrize("name", COMPACT)
+def test_the_weights_of_a_person_stay_when_others_come_and_go(one_photo, lit, name):
+    recognizer = FaceRecognizer(**COMPACT[name]).fit(one_photo.images, one_photo.labels)
+    before = recognizer._model.people.weights
     recognizer.enroll("zzz", lit.images[:1])
-    assert_array_equal(recognizer._people.weights[:, :-1], before)
+    assert_array_equal(recognizer._model.people.weights[:, :-1], before)
     recognizer.forget(one_photo.labels[0])
-    assert_array_equal(recognizer._people.weights[:, :-1], before[:, 1:])
+    assert_array_equal(recognizer._model.people.weights[:, :-1], before[:, 1:])
 
 
 # Deformations that share the span.
 
 WHOLE = {
     "points": {"preset": "paper", "components": 1.0, "dtype": "float64"},
-    "cosines": {"storage": "float", "components": 20, "copies": "none", "dtype": "float64", "search": "none"},
+    "cosines": BOUNDED | {"storage": "float", "components": 20, "copies": "none", "dtype": "float64"},
 }
 """Settings that keep every direction of the span."""
 
@@ -389,7 +508,9 @@ def deformed_features(extractor, picture, name, size):
 
 @pytest.mark.parametrize("preset", PRESETS)
 def test_no_preset_spans_deformations(preset):
-    assert PRESETS[preset]["deformations"] == "none"
+    settings = PRESETS[preset]
+    methods = [view.method for view in settings.views] if preset in ENGINES else [settings]
+    assert {method["deformations"] for method in methods} == {"none"}
 
 
 @pytest.mark.slow
@@ -397,12 +518,14 @@ def test_no_preset_spans_deformations(preset):
 @pytest.mark.parametrize("kind", WHOLE)
 def test_deformations_put_one_vector_each_behind_photo_and_copies(one_photo, names, kind):
     recognizer = FaceRecognizer(deformations=names, **WHOLE[kind]).fit(one_photo.images, one_photo.labels)
-    extractor = recognizer._extractor
+    extractor = recognizer._model.extractor
     found = extractor.enrolled_vectors(one_photo.images, "cross", names)
     assert found.shape[:2] == (len(one_photo), 1 + 4 + len(SPANNED_DEFORMATIONS[names]))
     assert_allclose(found[:, 0], extractor.patch_vectors(one_photo.images), rtol=1e-10, atol=1e-12)
     assert_array_equal(found[:, :5], extractor.enrolled_vectors(one_photo.images, "cross", "none"))
-    assert recognizer._people.spans[recognizer.classes_[0]].coordinates.shape[1] == 1 + len(SPANNED_DEFORMATIONS[names])
+    assert recognizer._model.people.spans[recognizer.classes_[0]].coordinates.shape[1] == 1 + len(
+        SPANNED_DEFORMATIONS[names]
+    )
 
 
 @pytest.mark.slow
@@ -411,7 +534,7 @@ def test_deformations_put_one_vector_each_behind_photo_and_copies(one_photo, nam
 def test_a_tangent_is_how_the_features_begin_to_change(rng, name, kind):
     """Against the features of gradients that are deformed in earnest, a little; no two points are level in noise."""
     noise = rng.random((1, 96, 84))
-    extractor = FaceRecognizer(**WHOLE[kind]).fit(noise, ["a"])._extractor
+    extractor = FaceRecognizer(**WHOLE[kind]).fit(noise, ["a"])._model.extractor
     tangent = extractor.enrolled_vectors(noise, "none", name)[0, 1] / TANGENT_SIZE
     picture, size = extractor.unlit(noise), 1e-7
     assert_allclose(deformed_features(extractor, picture, name, 0), extractor.describe(picture)[0], atol=1e-10)
@@ -430,36 +553,37 @@ def test_a_spanned_deformation_has_no_distance_to_the_first_order(one_photo, nam
         FaceRecognizer(deformations=names, **WHOLE[kind]).fit(one_photo.images, one_photo.labels)
         for names in (name, "all", "none")
     )
-    extractor = without._extractor
+    extractor = without._model.extractor
     features, tangent = extractor.enrolled_vectors(mine, "none", name)[0]
     for size in (0.01, 0.3):
         probe = (features + size * tangent / TANGENT_SIZE)[None]
-        rest = without._people.distances(probe)[:, 0, 0]
+        rest = without._model.people.distances(probe)[:, 0, 0]
         assert np.median(rest) > 0.1 * size * np.median(np.linalg.norm(tangent / TANGENT_SIZE, axis=1)) / (
             np.median(np.linalg.norm(features, axis=1)) if kind == "cosines" else 1
         )
         for spanning in (with_it, with_all):
-            assert spanning._people.distances(probe)[:, 0, 0].max() < 1e-6
+            assert spanning._model.people.distances(probe)[:, 0, 0].max() < 1e-6
         others = [other for other in DEFORMATIONS if other != name]
         for other in others:
             tangent_of_other = extractor.enrolled_vectors(mine, "none", other)[0, 1]
             probe = (features + size * tangent_of_other / TANGENT_SIZE)[None]
-            assert np.median(with_it._people.distances(probe)[:, 0, 0]) > 1e-4
-            assert with_all._people.distances(probe)[:, 0, 0].max() < 1e-6
+            assert np.median(with_it._model.people.distances(probe)[:, 0, 0]) > 1e-4
+            assert with_all._model.people.distances(probe)[:, 0, 0].max() < 1e-6
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("preset", PRESETS)
-@pytest.mark.parametrize("name", ["rotation", "all"])
-def test_every_preset_names_faces_with_deformations_in_the_span(one_photo, lit, preset, name):
-    recognizer = FaceRecognizer(preset, deformations=name).fit(one_photo.images, one_photo.labels)
+@pytest.mark.parametrize("name", PAPER_SETTINGS)
+@pytest.mark.parametrize("deformations", ["rotation", "all"])
+def test_faces_are_named_with_deformations_in_the_span(one_photo, lit, name, deformations):
+    settings = PAPER_SETTINGS[name] | {"deformations": deformations}
+    recognizer = FaceRecognizer(**settings).fit(one_photo.images, one_photo.labels)
     assert recognizer.score(lit.images, lit.labels) >= 0.8
     assert recognizer.distances(lit.images).dtype == np.float32
 
 
-def test_a_patch_that_is_far_from_two_people_adds_the_same_to_both(one_photo, lit):
-    recognizer = FaceRecognizer(search="none").fit(one_photo.images, one_photo.labels)
-    far = np.ones((837, 1, len(recognizer.classes_)), np.float32)
-    added = recognizer._people.contributions(far)
-    assert np.ptp(added) < 2e-2  # e^-6 is not quite 0
-    assert np.ptp(recognizer._people.weights) > 1
+def test_a_patch_that_is_far_from_two_people_adds_the_same_to_both(fitted):
+    recognizer = fitted["bounded"]
+    far = np.ones((recognizer.grid_.n_patches, 1, len(recognizer.classes_)), np.float32)
+    added = recognizer._model.people.contributions(far)
+    assert np.ptp(added) < 4e-3  # e^-6 is not quite 0
+    assert np.ptp(recognizer._model.people.weights) > 1

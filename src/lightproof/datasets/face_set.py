@@ -98,7 +98,7 @@ class FaceSet:
     def aligned(self, progress: SizedProgress = iter) -> list[AlignedFace]:
         """Return the faces as they are compared; where nobody has laid meshes yet, they are laid now."""
         if self.shaped:
-            return [AlignedFace(image, shaped) for image, shaped in zip(self.images, self.shaped, strict=True)]
+            return [AlignedFace.found(image, shaped) for image, shaped in zip(self.images, self.shaped, strict=True)]
         return [align_crop(self.images[i]) for i in progress(range(len(self)))]
 
     def joined(self, other: FaceSet) -> FaceSet:

@@ -120,4 +120,4 @@ def _read(
         reader.skip(path, "one even grey")
         return None
     seen.add(key)
-    return AlignedFace(face, None if cropped else portrait.aligned.shaped)
+    return AlignedFace.found(face, None if cropped else portrait.aligned.shaped)

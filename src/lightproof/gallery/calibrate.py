@@ -113,11 +113,13 @@ def relit_copies(face: AlignedFace, rng: np.random.Generator) -> list[AlignedFac
         images = np.repeat(picture[None].astype(np.float64), N_RELIT_COPIES, axis=0)
         return np.clip(np.rint(relight(images, alpha, -slope.sum(axis=1) / 2, slope)), 0, 255).astype(np.uint8)
 
-    images = list(relit(face.image))
+    images = relit(face.image)
     if face.eyes is None or face.shaped is None:
         return list(map(AlignedFace, images))
-    eyes = images if face.eyes is face.image else relit(face.eyes)
-    return list(map(AlignedFace, images, eyes, relit(face.shaped)))
+    if not face.came_cut:
+        return list(map(AlignedFace.found, images, relit(face.shaped)))
+    copies = zip(images, relit(face.eyes), relit(face.shaped), strict=True)
+    return [AlignedFace(image, eyes=eyes, shaped=shaped) for image, eyes, shaped in copies]
 
 
 def discard_measurements(change: Change) -> None:

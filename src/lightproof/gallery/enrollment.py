@@ -145,7 +145,8 @@ def read_kept_face(kept: bytes, where: str) -> AlignedFace:
         raise BadImage(where, "a picture", "nothing")
     if len(pictures) == 1:
         return AlignedFace(pictures[0])
-    return AlignedFace(pictures[0], pictures[2] if len(pictures) > 2 else pictures[0], pictures[1])
+    eyes = pictures[2] if len(pictures) > 2 else pictures[0]
+    return AlignedFace(pictures[0], eyes=eyes, shaped=pictures[1])
 
 
 def picture_of_kept(kept: bytes) -> bytes:

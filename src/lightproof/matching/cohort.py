@@ -37,7 +37,7 @@ SEED: Final = 77
 def cohort_faces() -> tuple[AlignedFace, ...]:
     """Return the rendered people, 60 faces of 96 x 84 pixels, with a mesh."""
     images, shaped = (_read_sheet(name) for name in (SHEET, SHAPED_SHEET))
-    return tuple(map(AlignedFace, images, images, shaped))
+    return tuple(map(AlignedFace.found, images, shaped))
 
 
 def _read_sheet(name: str) -> NDArray[np.uint8]:

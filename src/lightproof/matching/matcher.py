@@ -260,6 +260,7 @@ class Matcher:
                 lights_of(grey),
                 shadow_shares(grey),
                 np.array([face.has_mesh for face in aligned], bool),
+                np.array([face.came_cut for face in aligned], bool),
             )
 
     def probes_of_templates(self, templates: Sequence[Template], lights: Floats) -> ProbeSet:
@@ -272,6 +273,7 @@ class Matcher:
             lights,
             np.array([template.shadow for template in templates]),
             np.array([template.has_mesh for template in templates], bool),
+            np.array([not template.repeats_last for template in templates], bool),
         )
 
     def score_probes(self, probes: ProbeSet, people: TemplateSet) -> Scores:

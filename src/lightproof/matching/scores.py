@@ -9,8 +9,8 @@ score in a view is the mean over the patches, weighted for each person as in
 A face is compared in several shapes: brought to the common shape by its mesh, which forgives a turned head and a moving
 mouth; and cut by its eyes, which keeps its own shape, and does not tremble where the mesh sees little. The scores of
 the views of one shape are added, and normalized by the cohort: the mean of its upper quarter becomes 0, its standard
-deviation 1. The score is a weighted mean of the shapes. The eyes count as far as the face lies in deep shadow. A face
-without a mesh is compared as it came, and so are others with it.
+deviation 1. The score is a weighted mean of the shapes. The eyes count as far as the face lies in deep shadow. Where
+both faces came cut out, as they came counts, too. A face without a mesh is compared as it came, and so are others with it.
 """
 
 from __future__ import annotations
@@ -39,6 +39,9 @@ MAX_EYES_WEIGHT: Final = 0.7
 WEIGHT_WITHOUT_MESHES: Final = 0.5
 """Weight of the shape as it came where neither face has a mesh: the views by the mesh then show the same picture. Where
 only one of them has a mesh, these views say nothing."""
+
+WEIGHT_AS_CUT: Final = 0.3
+"""Weight of the shape as it came where both faces came cut out and have a mesh: they may have been cut well."""
 
 MIN_DEVIATION: Final = 1e-6
 """Two photos alike to the last bit, or a picture all in shadow, must not divide by 0."""
@@ -98,6 +101,8 @@ class ProbeSet:
         Share of the face in deep shadow.
     has_mesh : ndarray of shape (n,)
         Whether the face was brought to the common shape by a mesh.
+    came_cut : ndarray of shape (n,)
+        Whether the face has a mesh, and came cut out otherwise than by the eyes of its mesh.
     last : LastScores, optional
         The last scores against a set that was put together from others: it may be extended.
     """
@@ -108,6 +113,7 @@ class ProbeSet:
     lights: Floats
     shadows: Floats
     has_mesh: Array
+    came_cut: Array
     last: LastScores | None = None
 
     def warps_of(self, view: int) -> int:
@@ -214,13 +220,15 @@ def shape_weights(probes: ProbeSet, people: TemplateSet | None = None) -> Floats
     To a face with a mesh the rendered people have one, too; to a face without, they have none.
     """
     eyes, one = MAX_EYES_WEIGHT * hardness(probes.shadows)[:, None], probes.has_mesh[:, None]
-    both, neither = one, ~one
+    both, neither, cut = one, ~one, probes.came_cut[:, None]
     if people is not None:
+        cut = cut & people.came_cut
         eyes = np.maximum(eyes, MAX_EYES_WEIGHT * hardness(people.shadows))
         both, neither = one & people.has_mesh, ~(one | people.has_mesh)
-    mesh = np.where(both, 1 - eyes, np.where(neither, 1 - WEIGHT_WITHOUT_MESHES, 0.0))
-    crop = np.where(both, 0.0, np.where(neither, WEIGHT_WITHOUT_MESHES, 1.0))
-    return np.stack([mesh, np.where(both, eyes, 0.0), crop]).astype(np.float32)
+    as_cut = np.where(cut, WEIGHT_AS_CUT, 0.0)
+    mesh = np.where(both, (1 - eyes) * (1 - as_cut), np.where(neither, 1 - WEIGHT_WITHOUT_MESHES, 0.0))
+    crop = np.where(both, as_cut, np.where(neither, WEIGHT_WITHOUT_MESHES, 1.0))
+    return np.stack([mesh, np.where(both, eyes * (1 - as_cut), 0.0), crop]).astype(np.float32)
 
 
 def shape_scores(

@@ -132,6 +132,11 @@ class TemplateSet:
         return np.array([template.has_mesh for template in self.templates.values()], bool)
 
     @cached_property
+    def came_cut(self) -> Array:
+        """Whether some photo of each person came cut out otherwise than by the eyes of its mesh, shape (C,)."""
+        return np.array([not template.repeats_last for template in self.templates.values()], bool)
+
+    @cached_property
     def lights(self) -> Floats:
         """Azimuth and elevation of the light on all photos, one person after the other, shape (at least C, 2).
 

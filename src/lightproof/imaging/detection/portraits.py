@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Final, TypeAlias
+from typing import Any, Final, Self, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -57,13 +57,24 @@ class AlignedFace:
     """
 
     image: Array
+    _: KW_ONLY
     eyes: Array | None = None
     shaped: NDArray[np.uint8] | None = None
+
+    @classmethod
+    def found(cls, image: Array, shaped: NDArray[np.uint8] | None) -> Self:
+        """Return a face that was found in a photo, and cut out of it by the eyes of its mesh."""
+        return cls(image) if shaped is None else cls(image, eyes=image, shaped=shaped)
 
     @property
     def has_mesh(self) -> bool:
         """Whether a mesh lies on the face."""
         return self.shaped is not None
+
+    @property
+    def came_cut(self) -> bool:
+        """Whether the face has a mesh, and came cut out otherwise than by the eyes of that."""
+        return self.picture("eyes") is not self.image
 
     def picture(self, shape: str) -> Array:
         """Return the face in a shape, "mesh", "eyes" or "crop"; without a mesh it is the same in all."""
@@ -76,7 +87,7 @@ def align(photo: NDArray[np.uint8], face: Face) -> AlignedFace:
     image = cut(photo, face, FACE_SIZE)
     if _is_unsure(face, image):
         return AlignedFace(image)
-    return AlignedFace(image, image, warp_to_neutral(photo, _mesh_of(face)))
+    return AlignedFace.found(image, warp_to_neutral(photo, _mesh_of(face)))
 
 
 def align_crop(image: Array) -> AlignedFace:
@@ -96,7 +107,7 @@ def _aligned_crop(image: Array, grey: NDArray[np.uint8], laid: Face) -> AlignedF
     is_usual = np.abs(eyes - places).max() <= MAX_CROP_MOVE * abs(places[1] - places[0])
     if not inside.all() or _is_unsure(laid, grey, is_usual):
         return AlignedFace(image)
-    return AlignedFace(image, cut(grey, laid, FACE_SIZE), warp_to_neutral(grey, _mesh_of(laid)))
+    return AlignedFace(image, eyes=cut(grey, laid, FACE_SIZE), shaped=warp_to_neutral(grey, _mesh_of(laid)))
 
 
 def _is_unsure(face: Face, image: NDArray[np.uint8], shows_head: bool = True) -> bool:
@@ -154,7 +165,7 @@ class Portrait:
             return _aligned_crop(self.image, self.image, self.laid)
         if _is_unsure(self.laid, self.image):
             return AlignedFace(self.image)
-        return AlignedFace(self.image, self.image, warp_to_neutral(self.photo, _mesh_of(self.laid)))
+        return AlignedFace.found(self.image, warp_to_neutral(self.photo, _mesh_of(self.laid)))
 
 
 def read_portrait(
