@@ -82,7 +82,7 @@ def every_template(matcher: Matcher, photos: Sequence[AlignedFace]) -> TemplateS
 
 def found(evidence: Scores, truth: Array) -> Floats:
     """Share of each person's photos that are found and named; strangers come after the photos of ``truth``."""
-    ahead = normalized_scores(evidence, cohort_share=0)
+    ahead = normalized_scores(evidence)
     needed = fitted(ahead[len(truth) :].max(axis=1)).lead_at(FAR)
     known = ahead[: len(truth)]
     named = (known.argmax(axis=1) == truth) & (known.max(axis=1) >= needed)

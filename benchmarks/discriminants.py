@@ -1,6 +1,7 @@
 """Measure what the views of the presets keep of a patch: python -m benchmarks.discriminants; takes some minutes.
 
-Rendered people, each in two poses and under four lights in either, are found and cut like photographs. The result goes
+Rendered people, each in two poses and under four lights in either, with glasses and without, are found and cut like
+photographs. The result goes
 into the package, ``src/lightproof/matching/discriminants.npz``; no photo of anybody is used.
 """
 
@@ -39,6 +40,7 @@ class Group(NamedTuple):
     pitch: float
     mouth_open: float
     smile: float
+    glasses: float
     lights: list[tuple[int, int]]
 
 
@@ -49,11 +51,9 @@ def groups() -> list[Group]:
         lights = [(0, 0), *((int(rng.integers(-90, 91)), int(rng.integers(-40, 41))) for _ in range(3))]
         yaw = float(rng.uniform(-MAX_YAW, MAX_YAW)) if number % 2 else 0.0
         pitch = float(rng.uniform(-MAX_PITCH, MAX_PITCH))
-        drawn.append(
-            Group(
-                number // 2, yaw, pitch, float(rng.choice([0, 0, 0.3, 0.6])), float(rng.choice([0, 0, 0.5, 1])), lights
-            )
-        )
+        mouth_open, smile = float(rng.choice([0, 0, 0.3, 0.6])), float(rng.choice([0, 0, 0.5, 1]))
+        glasses = float(rng.choice([0, 1]))
+        drawn.append(Group(number // 2, yaw, pitch, mouth_open, smile, glasses, lights))
     return drawn
 
 
@@ -61,7 +61,7 @@ def render(group: Group) -> list[tuple[int, AlignedFace]]:
     """Render a group, and cut out the faces that are found, with the numbers of the people."""
     faces = make_relit_faces(
         PEOPLE, group.lights, seed=SEED + group.number, surround=SURROUND, yaw=group.yaw, pitch=group.pitch,
-        mouth_open=group.mouth_open, smile=group.smile,
+        mouth_open=group.mouth_open, smile=group.smile, glasses=group.glasses,
     )  # fmt: skip
     people = PEOPLE * group.number + np.repeat(np.arange(PEOPLE), len(group.lights))
     found = [(int(person), image, find_faces(image)) for person, image in zip(people, faces.images, strict=True)]

@@ -230,7 +230,7 @@ def turned(n_subjects: int = 1, light: Light = (15, 10), size: tuple[int, int] =
 class TestPose:
     @pytest.mark.slow
     def test_a_pose_at_rest_gives_the_bits_of_no_pose(self) -> None:
-        rest = turned(2, yaw=[0, 20], pitch=0.0, mouth_open=0, smile=[0, 0])
+        rest = turned(2, yaw=[0, 20], pitch=0.0, mouth_open=0, smile=[0, 0], glasses=0)
         np.testing.assert_array_equal(rest[:, 0], faces((15, 10), n_subjects=2).images)
 
     @pytest.mark.slow
@@ -240,8 +240,9 @@ class TestPose:
 
     @pytest.mark.slow
     def test_a_head_that_hardly_moves_hardly_changes(self) -> None:
-        rest, *moved = turned(1, size=(192, 168), yaw=[0, 0.01, 0, 0, 0], pitch=[0, 0, 0.01, 0, 0],
-                              mouth_open=[0, 0, 0, 0.001, 0], smile=[0, 0, 0, 0, 0.001])[0]  # fmt: skip
+        rest, *moved = turned(1, size=(192, 168), yaw=[0, 0.01, 0, 0, 0, 0], pitch=[0, 0, 0.01, 0, 0, 0],
+                              mouth_open=[0, 0, 0, 0.001, 0, 0], smile=[0, 0, 0, 0, 0.001, 0],
+                              glasses=[0, 0, 0, 0, 0, 0.001])[0]  # fmt: skip
         # Only the noise of the camera, and what is lost where a surface is drawn into a photo.
         assert max(np.abs(each - rest)[4:-4, 4:-4].mean() for each in moved) < 4
 
@@ -300,6 +301,17 @@ class TestPose:
         far, near = (0, 1) if yaw > 0 else (1, 0)
         assert shown[1][far] < 0.8 * shown[0][far]
         assert shown[1][near] > 1.1 * shown[0][near]
+
+    @pytest.mark.slow
+    def test_glasses_are_seen_around_the_eyes_and_nowhere_else(self) -> None:
+        """Each person has a pair of their own; below the nose only the noise of the camera is another."""
+        bare, worn = turned(6, size=(192, 168), glasses=[0, 1]).swapaxes(0, 1)
+        change = np.abs(worn - bare)
+        assert (change[:, 100:].mean(axis=(1, 2)) < 4).all()
+        eyes = change[:, 20:80, 20:148]
+        assert (np.percentile(eyes, 95, axis=(1, 2)) > 20).all()
+        frames = (worn - bare)[:, 20:80, 20:148].reshape(6, -1)
+        assert np.abs(np.corrcoef(frames) - np.eye(6)).max() < 0.8
 
     @pytest.mark.slow
     def test_a_person_who_turns_a_little_stays_the_most_similar_one(self) -> None:

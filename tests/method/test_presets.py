@@ -270,21 +270,10 @@ def test_a_photo_added_to_compact_people_brings_its_like_nearer_and_nobody_else(
     assert both.distances(first)[0, mine] < 0.7 * new_alone.distances(first)[0]
 
 
-REFUSED_WRONGLY = [("overlap", 1), ("overlap", 3), ("detail", 5), ("storage", "int8")]
-OTHERS_ARE_MISSING = pytest.mark.xfail(
-    raises=AssertionError, reason="refused for not going together with settings that are not given"
-)
-
-
 @pytest.mark.parametrize("preset", ENGINES)
 @pytest.mark.parametrize(
     ("name", "value"),
-    [
-        pytest.param(name, value, marks=OTHERS_ARE_MISSING if (name, value) in REFUSED_WRONGLY else ())
-        for settings in (PRESETS["paper"], BOUNDED)
-        for name, value in settings.items()
-        if name != "preset"
-    ],
+    [(name, value) for settings in (PRESETS["paper"], BOUNDED) for name, value in settings.items() if name != "preset"],
 )
 def test_no_setting_of_the_engine_can_be_changed_alone(one_photo, preset, name, value):
     """Even to a value that the paper's estimator takes."""

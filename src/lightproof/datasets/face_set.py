@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from lightproof.core.progress import SizedProgress
 from lightproof.imaging.detection import AlignedFace, align_crop
 
-_POSE: Final = ("yaws", "pitches", "mouth_opens", "smiles")
+_POSE: Final = ("yaws", "pitches", "mouth_opens", "smiles", "glasses")
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,8 +35,8 @@ class FaceSet:
     yaws, pitches : ndarray of shape (n,)
         Where the face looks, in degrees: 0 into the camera, positive yaw to the left of the picture, positive pitch up.
         NaN where nobody says (all sets but the rendered one).
-    mouth_opens, smiles : ndarray of shape (n,)
-        How far the mouth is open, and how much the face smiles, 0 to 1; NaN likewise.
+    mouth_opens, smiles, glasses : ndarray of shape (n,)
+        How far the mouth is open, how much the face smiles, and whether it wears glasses, 0 to 1; NaN likewise.
     files : tuple of str
         Where each photo came from, relative to the data folder; made-up names for rendered faces.
     shots : tuple of str
@@ -66,6 +66,7 @@ class FaceSet:
     pitches: NDArray[np.float64] = field(default_factory=lambda: np.zeros(0))
     mouth_opens: NDArray[np.float64] = field(default_factory=lambda: np.zeros(0))
     smiles: NDArray[np.float64] = field(default_factory=lambda: np.zeros(0))
+    glasses: NDArray[np.float64] = field(default_factory=lambda: np.zeros(0))
 
     def __post_init__(self) -> None:
         # The class is frozen, so the usual assignment is closed even here.

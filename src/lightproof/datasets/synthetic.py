@@ -31,11 +31,13 @@ BOUNCE = 0.035  # light that comes back from the walls, as a share of the lamp
 ELECTRONS_PER_GRAY = 45.0
 READ_NOISE_GRAY = 0.8
 PENUMBRA_DEGREES = 5.0
-Pose = tuple[float, float, float, float]
-"""Yaw, pitch, opening of the mouth, smile."""
+Pose = tuple[float, float, float, float, float]
+"""Yaw, pitch, opening of the mouth, smile, glasses."""
 
-AT_REST: Pose = (0.0, 0.0, 0.0, 0.0)
-POSE_RANGES = {"yaw": (-45.0, 45.0), "pitch": (-30.0, 30.0), "mouth_open": (0.0, 1.0), "smile": (0.0, 1.0)}
+AT_REST: Pose = (0.0, 0.0, 0.0, 0.0, 0.0)
+POSE_RANGES = {
+    "yaw": (-45.0, 45.0), "pitch": (-30.0, 30.0), "mouth_open": (0.0, 1.0), "smile": (0.0, 1.0), "glasses": (0.0, 1.0),
+}  # fmt: skip
 UPRIGHT = np.eye(3)  # the rotation of a head that looks into the camera
 SHADOW_REACH = 1.8  # face units; no part of a face throws a longer shadow onto the face
 
@@ -50,6 +52,7 @@ def make_relit_faces(
     pitch: float | Sequence[float] = 0.0,
     mouth_open: float | Sequence[float] = 0.0,
     smile: float | Sequence[float] = 0.0,
+    glasses: float | Sequence[float] = 0.0,
     surround: float = 0.0,
     progress: SizedProgress = iter,
 ) -> FaceSet:
@@ -73,7 +76,10 @@ def make_relit_faces(
         Where the face looks, in degrees: positive yaw is the left of the picture, -45 to 45; positive pitch is up, -30
         to 30. A face with the yaw and pitch of a light's azimuth and elevation looks into that light.
     mouth_open, smile : float or sequence of float
-        From 0, at rest, to 1. Of these four the n-th values make the n-th pose; a number is the same in all poses.
+        From 0, at rest, to 1.
+    glasses : float or sequence of float
+        From 0, without glasses, to 1, with; each person has a pair. Of these five arguments the n-th values make the
+        n-th pose; a number is the same in all poses.
     surround : float
         How much more to show on each side of the crop, as a share of its height and of its width, 0 to 1. The photos
         grow by that: they show a head as a detector finds it.
@@ -105,20 +111,20 @@ def make_relit_faces(
             raise BadParameter("make_relit_faces", name, f"a whole number of at least {least}", value)
     height, width = check_size("make_relit_faces", size)
     chosen = _checked_lights(lights)
-    poses = _checked_poses(yaw=yaw, pitch=pitch, mouth_open=mouth_open, smile=smile)
+    poses = _checked_poses(yaw=yaw, pitch=pitch, mouth_open=mouth_open, smile=smile, glasses=glasses)
     if isinstance(surround, bool) or not isinstance(surround, int | float | np.number) or not 0 <= surround <= 1:
         raise BadParameter("make_relit_faces", "surround", "a number from 0 to 1", surround)
     around = (round(surround * height), round(surround * width))
     frame = (height + 2 * around[0], width + 2 * around[1])
     images = np.empty((n_subjects, len(poses), len(chosen), *frame), dtype=np.uint8)
     for i in progress(range(n_subjects)):
-        heads: dict[tuple[float, float], Surface] = {}
+        heads: dict[tuple[float, ...], Surface] = {}
         for j, pose in enumerate(poses):
             see = _camera(np.random.default_rng([seed, i]), (height, width), pose, around, heads)
             for k, light in enumerate(chosen):
                 images[i, j, k] = _expose(see(light), _sensor_rng(seed, i, light, pose))
     people = [f"person-{i:02d}" for i in range(n_subjects)]
-    yaws, pitches, mouths, smiles = np.tile(np.repeat(np.array(poses), len(chosen), axis=0), (n_subjects, 1)).T
+    yaws, pitches, mouths, smiles, worn = np.tile(np.repeat(np.array(poses), len(chosen), axis=0), (n_subjects, 1)).T
     shots = [_name(light, pose) for pose in poses for light in chosen]
     return FaceSet(
         name="relit faces",
@@ -131,6 +137,7 @@ def make_relit_faces(
         pitches=pitches,
         mouth_opens=mouths,
         smiles=smiles,
+        glasses=worn,
     )
 
 
@@ -154,8 +161,8 @@ def _checked_poses(**parts: float | Sequence[float]) -> list[Pose]:
         n_poses = max(n_poses, len(column))
         columns[name] = column + 0.0  # no minus zero
     return [
-        (float(yaw), float(pitch), float(mouth), float(smile))
-        for yaw, pitch, mouth, smile in np.stack(np.broadcast_arrays(*columns.values()), axis=1)
+        (float(yaw), float(pitch), float(mouth), float(smile), float(worn))
+        for yaw, pitch, mouth, smile, worn in np.stack(np.broadcast_arrays(*columns.values()), axis=1)
     ]
 
 
@@ -164,16 +171,15 @@ def _camera(
     size: tuple[int, int],
     pose: Pose,
     around: tuple[int, int],
-    heads: dict[tuple[float, float], Surface],
+    heads: dict[tuple[float, ...], Surface],
 ) -> Callable[[Light], Field]:
     """Return what takes a photo of one person in one pose under a light; ``heads`` keeps faces that turn again."""
     if not any(pose) and not any(around):
         surface = make_surface(Canvas(rng), size)
         return lambda light: _radiance(surface, light)
     yaw, pitch, *face = pose
-    key = (face[0], face[1])
-    if key not in heads:
-        heads[key] = make_head(rng, size, *key)
+    if (key := tuple(face)) not in heads:
+        heads[key] = make_head(rng, size, *face)
     head = view_of(heads[key], size, yaw, pitch, around)
     return lambda light: head.photo(_radiance(head.surface, light, turn=head.turn), _toward(light), BOUNCE)
 
@@ -181,8 +187,9 @@ def _camera(
 def _name(light: Light, pose: Pose) -> str:
     """Name a light as Extended Yale B does; a pose follows where there is one."""
     azimuth, elevation = light
-    yaw, pitch, mouth, smile = pose
+    yaw, pitch, mouth, smile, glasses = pose
     turned = f"Y{yaw:+03g}P{pitch:+03g}M{mouth:g}S{smile:g}" if any(pose) else ""
+    turned += f"G{glasses:g}" if glasses else ""
     return f"A{azimuth:+04g}E{elevation:+03g}{turned}"
 
 
@@ -201,7 +208,9 @@ def _checked_lights(lights: Sequence[Light] | None) -> list[Light]:
 
 def _sensor_rng(seed: int, person: int, light: Light, pose: Pose = AT_REST) -> np.random.Generator:
     """Noise of one photo, keyed by light and pose themselves and not by their places in the lists."""
-    millidegrees = [round(1000 * (angle + 180)) for angle in (*light, *(pose if any(pose) else ()))]
+    # Glasses are left out where nobody wears them: the noise of other photos stays what it was.
+    shown = pose if pose[-1] else pose[:-1] if any(pose) else ()
+    millidegrees = [round(1000 * (angle + 180)) for angle in (*light, *shown)]
     return np.random.default_rng([seed, person, *millidegrees])
 
 

@@ -22,8 +22,10 @@ from lightproof.matching.matcher import matcher_for
 from lightproof.method.presets import (
     PAPER_PRESETS,
     PRESETS,
+    RULES,
     EngineSettings,
     MethodSettings,
+    check_parameter,
     check_settings,
     without_numpy,
 )
@@ -133,7 +135,7 @@ class FaceRecognizer(ImageEstimator, ClassifierMixin, BaseEstimator):
         if isinstance(preset, MethodSettings):
             return MethodSettings.checked(owner, preset | overrides)
         for name, value in overrides.items():
-            check_settings(owner, {name: value})
+            check_parameter(owner, name, value, RULES[name])
             legal = f"None with preset={self.preset!r}, whose settings belong together (preset='paper' takes it)"
             raise BadParameter(owner, name, legal, value)
         return preset

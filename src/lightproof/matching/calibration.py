@@ -3,9 +3,9 @@ r"""From scores to an answer: somebody who is enrolled, or a stranger.
 A stranger has a best match, too, but one that is not much better than the next ones. So scores are normalized as in
 adaptive score normalization (AS-norm): from the score of a person the mean of the upper quarter of the scores of other
 people is subtracted, and the rest is measured in standard deviations of the cohort scores. That is the *lead*. The
-other people are those of the gallery, who were often photographed by the same camera under the same lamp, and the
-cohort, which is always the same. In a large gallery 56 reference people drawn at random stand for all of them: the mean
-over a quarter of these is as good, and costs the same for any number.
+other people are those of the gallery, who were often photographed by the same camera under the same lamp; where they
+are few, rendered people of the cohort are added. In a large gallery 56 reference people drawn at random stand for all
+of them: the mean over a quarter of these is as good, and costs the same for any number.
 
 Over many strangers the lead of the best match follows a Gumbel distribution, the law of maxima. Its location and scale
 depend little on who is enrolled and how the light falls. It turns a lead into a probability, and that into a score.
@@ -32,16 +32,20 @@ N_REFERENCE_PEOPLE: Final = 56
 MIN_REFERENCES: Final = 8
 """Minimum number of other people; in a smaller gallery rendered people fill it up."""
 
-COHORT_SHARE: Final = 0.2
-"""Weight of the cohort in what is subtracted from a score; people of the gallery have the rest."""
-
 SCORE_DIGITS: Final = 6
 """A score of 1 is a probability of one in a million; nothing is known about smaller ones."""
 
-LOCATION: Final = 3.0
+LOCATION: Final = 1.8
 SCALE: Final = 1.2
-"""Parameters of the Gumbel distribution with one person enrolled. They lie between what strangers reach on ORL (s1 to
-s20), LFW (the first 40 people) and Extended Yale B (odd numbers), which differ: see docs/gallery.md."""
+"""Parameters of the Gumbel distribution, but for what the number of people adds. They lie between what strangers reach
+on ORL (s1 to s20), LFW (the first 40 people) and Extended Yale B (odd numbers), which differ: see docs/gallery.md."""
+
+FEW_PEOPLE: Final = 5
+"""Number of people from which on they are enough to be compared with."""
+
+LONE_PERSON_SHIFT: Final = 3.5
+"""What is added to the location if one person is enrolled, and less and less up to :data:`FEW_PEOPLE`: rendered people
+are less like a photograph than people are, so strangers are farther ahead of them."""
 
 LOCATION_GROWTH: Final = 0.1
 """Growth of the location with the logarithm of the number of people: less than the scale, as other scores rise too."""
@@ -70,12 +74,9 @@ def reference_sample(sampling_keys: Ints | None, n_people: int) -> Ints:
     return np.sort(np.argsort(sampling_keys, kind="stable")[:N_REFERENCE_PEOPLE])
 
 
-def normalized_scores(scores: Scores, cohort_share: float = COHORT_SHARE) -> Floats:
+def normalized_scores(scores: Scores) -> Floats:
     """Lead of each person: score minus the upper quarter of others, in standard deviations, shape (n, C)."""
-    count = math.ceil(scores.cohort.shape[1] / 4)
-    cohort = -np.partition(-scores.cohort, count - 1, axis=1)[:, :count].mean(axis=1, keepdims=True)
-    others = (1 - cohort_share) * _mean_of_references(scores) + cohort_share * cohort
-    return np.asarray((scores.people - others) / _cohort_deviation(scores.cohort))
+    return np.asarray((scores.people - _mean_of_references(scores)) / _cohort_deviation(scores.cohort))
 
 
 def normalized_score_map(patches: Scores, scores: Scores, person: int) -> Floats:
@@ -85,9 +86,8 @@ def normalized_score_map(patches: Scores, scores: Scores, person: int) -> Floats
     """
     everybody = np.concatenate([patches.people, patches.cohort], axis=1)
     references = everybody[:, top_references(scores, person)]
-    top = np.argsort(-scores.cohort[0], kind="stable")[: math.ceil(scores.cohort.shape[1] / 4)]
-    others = (1 - COHORT_SHARE) * references.mean(axis=1) + COHORT_SHARE * patches.cohort[:, top].mean(axis=1)
-    return np.asarray((patches.people[:, person] - others) / (len(everybody) * _cohort_deviation(scores.cohort)[0, 0]))
+    ahead = patches.people[:, person] - references.mean(axis=1)
+    return np.asarray(ahead / (len(everybody) * _cohort_deviation(scores.cohort)[0, 0]))
 
 
 def top_references(scores: Scores, person: int) -> Ints:
@@ -142,7 +142,8 @@ class ImpostorModel:
         """
         log_people = math.log(max(n_people, 1))
         discount = AGREEMENT_DISCOUNT * agreement * min(log_people, math.log(MAX_PEOPLE_MEASURED))
-        return cls(LOCATION + LOCATION_GROWTH * (log_people - discount), SCALE)
+        lonely = LONE_PERSON_SHIFT * max(0.0, (FEW_PEOPLE - max(n_people, 1)) / (FEW_PEOPLE - 1))
+        return cls(LOCATION + lonely + LOCATION_GROWTH * (log_people - discount), SCALE)
 
     def estimated_shift(self, leads: Floats, n_strangers: int) -> float:
         """Estimate by how much strangers lead more than under this model, by the lead of the best match of each photo.

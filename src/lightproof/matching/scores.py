@@ -10,7 +10,8 @@ A face is compared in several shapes: brought to the common shape by its mesh, w
 mouth; and cut by its eyes, which keeps its own shape, and does not tremble where the mesh sees little. The scores of
 the views of one shape are added, and normalized by the cohort: the mean of its upper quarter becomes 0, its standard
 deviation 1. The score is a weighted mean of the shapes. The eyes count as far as the face lies in deep shadow. Where
-both faces came cut out, as they came counts, too. A face without a mesh is compared as it came, and so are others with it.
+both faces came cut out, the pictures as they came count, too. A face without a mesh is compared as it came, and so are
+others with it.
 """
 
 from __future__ import annotations

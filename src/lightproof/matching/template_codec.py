@@ -109,7 +109,8 @@ def _decode_spans(rows: Array, shape: tuple[int, int, int], shared: SharedSpan) 
     strengths = rows[:, K * r * D :].copy().view("<f2").reshape(n, K, r).astype(np.float16)
     _check_finite(strengths)
     samples = stand_ins(strengths)
-    return [PatchSpans(own[i], samples[i], shared) for i in range(n)]
+    # Copies, so that nobody's template keeps in memory what was read beside it.
+    return [PatchSpans(own[i].copy(), samples[i].copy(), shared) for i in range(n)]
 
 
 def _check_finite(numbers: Any) -> None:

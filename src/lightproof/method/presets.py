@@ -153,8 +153,8 @@ PRESETS: Final[dict[str, MethodSettings | EngineSettings]] = {
     "fast": EngineSettings(
         views=(
             ViewSettings("mesh", (48, 42), numbers=24, components=3),
-            ViewSettings("eyes", (96, 84), numbers=12, components=2),
-            ViewSettings("crop", (96, 84), numbers=12, components=2),
+            ViewSettings("eyes", (96, 84), numbers=10, components=2),
+            ViewSettings("crop", (96, 84), numbers=10, components=2),
         ),
         warps=False,
     ),

@@ -40,7 +40,8 @@ def compact_spans(samples: Floats, most: int, shared: SharedSpan) -> list[PatchS
     codes = encoded(vectors)
     _fix_signs(samples, codes)
     samples_kept = stand_ins(strengths.transpose(1, 2, 0))
-    return [PatchSpans(codes[i], samples_kept[i], shared) for i in range(len(samples))]
+    # Copies, so that nobody's span keeps those in memory that were made beside it.
+    return [PatchSpans(codes[i].copy(), samples_kept[i].copy(), shared) for i in range(len(samples))]
 
 
 def _leading_directions(samples: Floats, most: int) -> tuple[Floats, Floats]:

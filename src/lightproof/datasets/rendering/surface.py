@@ -11,6 +11,7 @@ from scipy.ndimage import gaussian_filter
 
 from lightproof.datasets.rendering import CROP, UNIT, Canvas, Field, bell, blob, margin_of, mix, noise, rise, sample
 from lightproof.datasets.rendering.expression import moved_face, smiling
+from lightproof.datasets.rendering.glasses import with_glasses
 from lightproof.datasets.rendering.person import TRAIT_RANGES, Plane, Traits, pupils, warped_plane
 from lightproof.datasets.rendering.shape import eye_surround, head_shape, skin_texture
 
@@ -62,7 +63,9 @@ class Surface:
         return field[my : my + height, mx : mx + width]
 
 
-def make_surface(canvas: Canvas, size: tuple[int, int], mouth_open: float = 0.0, smile: float = 0.0) -> Surface:
+def make_surface(
+    canvas: Canvas, size: tuple[int, int], mouth_open: float = 0.0, smile: float = 0.0, glasses: float = 0.0
+) -> Surface:
     """Draw one person from the random numbers of ``canvas`` and sample it for a picture of ``size`` (h, w).
 
     On a canvas that goes beyond the usual one, all fields have the size of the whole canvas.
@@ -81,6 +84,11 @@ def make_surface(canvas: Canvas, size: tuple[int, int], mouth_open: float = 0.0,
     relief = shape + texture + gaussian_filter(hair, 2.5) * 0.07 + hair * 0.004 * strands
     if mouth is not None:
         relief, albedo, gloss = mouth.opened(relief, albedo, gloss)
+    if glasses:  # drawn last, so that it is the same person with and without
+        worn = with_glasses(canvas, traits, plane, relief, albedo, gloss)
+        relief, albedo, gloss = (
+            mix(bare, on, np.full_like(bare, glasses)) for bare, on in zip((relief, albedo, gloss), worn, strict=True)
+        )
     margin = margin_of(size)
     inner = margin if plane.wrapped else (0, 0)
     fields = (fine * (1 - hair), np.clip(albedo, 0.02, 0.95), np.clip(gloss, 0.0, 1.0))

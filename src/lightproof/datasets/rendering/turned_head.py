@@ -66,9 +66,11 @@ class TurnedHead:
         return np.asarray(1 - np.clip(shadow, 0.0, 1.0), dtype=np.float64)
 
 
-def make_head(rng: np.random.Generator, size: tuple[int, int], mouth_open: float, smile: float) -> Surface:
+def make_head(
+    rng: np.random.Generator, size: tuple[int, int], mouth_open: float, smile: float, glasses: float = 0.0
+) -> Surface:
     """Draw one person with the sides of the head, whose crop from the front would have ``size`` (h, w)."""
-    return make_surface(Canvas(rng, BEYOND), size, mouth_open, smile)
+    return make_surface(Canvas(rng, BEYOND), size, mouth_open, smile, glasses)
 
 
 def view_of(
