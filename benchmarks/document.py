@@ -13,7 +13,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, Final
 
-from benchmarks.beyond import as_markdown
+from benchmarks import beyond, engine
 
 VIEWS: Final = (
     ("Test 2, one photo a person", {"test": "Test 2", "table": "main", "frame": "full"}),
@@ -34,14 +34,16 @@ Rows = Sequence[dict[str, Any]]
 
 def tables(folder: Path) -> Iterator[str]:
     """Yield every table of the document."""
-    yale, ablation, presets = (
-        json.loads((folder / name).read_text(encoding="utf-8")) for name in ("yale.json", "beyond.json", "presets.json")
+    yale, parts, ablation, presets = (
+        json.loads((folder / name).read_text(encoding="utf-8"))
+        for name in ("yale.json", "engine.json", "beyond.json", "presets.json")
     )
     for name in ("robust", "fast"):
         yield by_subset(yale, name)
     yield jittered(yale)
+    yield engine.as_markdown(parts)
     for part in ("steps", "beside"):
-        yield as_markdown(ablation, part)
+        yield beyond.as_markdown(ablation, part)
     yield costs(presets)
 
 
@@ -73,11 +75,12 @@ def jittered(rows: Rows) -> str:
 
 def costs(rows: Rows) -> str:
     """Write what the presets cost."""
-    numbers = [name for name in rows[0] if name not in ("preset", "change")]
+    numbers = [name for name in rows[0] if name != "preset"]
     lines = []
     for row in rows:
-        change = ", ".join(f"{name}={value!r}" for name, value in row["change"].items())
-        lines.append([f"`{row['preset']}`" + (f", {change}" if change else ""), *(f"{row[n]:.2f}" for n in numbers)])
+        preset, *change = row["preset"].split(", ")
+        cells = ("" if row[name] is None else f"{row[name]:.2f}" for name in numbers)
+        lines.append([", ".join([f"`{preset}`", *change]), *cells])
     return _table(["", *numbers], lines)
 
 

@@ -26,7 +26,7 @@ from lightproof.gallery import Gallery
 from lightproof.gallery.decision import match_of
 from lightproof.gallery.shortlist import read_templates, template_set_of
 from lightproof.gallery.store import View
-from lightproof.imaging.detection import align_crop
+from lightproof.imaging.detection import AlignedFace
 from lightproof.matching.calibration import ImpostorModel, normalized_scores, reference_sample
 from lightproof.matching.light_penalty import mutual_agreement
 from lightproof.matching.matcher import PROBES_PER_BLOCK, Matcher
@@ -145,7 +145,7 @@ def _in_processes(work: Sequence[tuple[Any, ...]]) -> list[Part]:
 def grouped(images: Array, matcher: Matcher) -> list[Group]:
     """Make photos ready, some at a time; as in a question to a gallery, each gets its mesh."""
     rows = [slice(i, i + PROBES_PER_BLOCK) for i in range(0, len(images), PROBES_PER_BLOCK)]
-    return [Group(some, matcher.probes([align_crop(image) for image in images[some]])) for some in rows]
+    return [Group(some, matcher.probes([AlignedFace(image) for image in images[some]])) for some in rows]
 
 
 def least_of(gallery: Gallery, groups: Sequence[Group], guesses: Sequence[str]) -> Floats:

@@ -14,7 +14,7 @@ from typing import Any, Final
 import numpy as np
 
 from lightproof.gallery import Gallery, crowd_name
-from lightproof.imaging.detection import align_crop
+from lightproof.imaging.detection import AlignedFace
 from lightproof.matching.matcher import Matcher
 from lightproof.types import Array, Floats
 
@@ -68,7 +68,7 @@ def measure(place: str, images: Array, people: list[int]) -> list[dict[str, Any]
         names, found = embeddings(gallery, embedding)
         start = time.perf_counter()
         # A question lays the mesh on an array, too; one photo after the other.
-        probes = (gallery.matcher.probes([align_crop(image)], warps=False) for image in images)
+        probes = (gallery.matcher.probes([AlignedFace(image)], warps=False) for image in images)
         asked = np.concatenate([embedding.of(probe.as_it_lies()) for probe in probes])
         features = (time.perf_counter() - start) / len(images)
     right = [crowd_name(person) for person in people]

@@ -28,7 +28,7 @@ from benchmarks.watching import resident
 from lightproof.core.report_parts import TextTable
 from lightproof.datasets import Crowd
 from lightproof.experiments.reproduction_report import markdown
-from lightproof.gallery import Gallery, crowd_name, make_gallery
+from lightproof.gallery import Gallery, crowd_face, crowd_name, make_gallery
 from lightproof.gallery.decision import FAR
 from lightproof.plots.canvas import PALETTE, encoded, quiet, sheet
 from lightproof.types import Array, Ints
@@ -96,11 +96,11 @@ def ask(place: str, images: Array) -> dict[str, Any]:
         n_people = gallery.follow()
         opened, held = time.perf_counter() - start, resident() - before
         for image in images[:5]:
-            gallery.identify(image)
+            gallery.identify_face(crowd_face(image))
         seconds, names, scores, normalized_scores, one_in = [], [], [], [], []
         for image in images:
             start = time.perf_counter()
-            best = gallery.identify(image).candidates[0]
+            best = gallery.identify_face(crowd_face(image)).candidates[0]
             seconds.append(time.perf_counter() - start)
             names.append(best.name)
             scores.append(best.score)

@@ -18,7 +18,7 @@ from tests.cli.conftest import complaints, people_in, state
 pytestmark = pytest.mark.slow
 
 CANDIDATE_KEYS = ["score", "one_in", "lead", "distance", "name"]
-ANSWER_KEYS = ["name", "score", "one_in", "threshold", "far", "candidates", "calibrated", "sentence"]
+ANSWER_KEYS = ["name", "score", "one_in", "threshold", "far", "candidates", "calibrated", "with_mesh", "sentence"]
 
 
 def told(gallery: Path, photo: Path, **how: object):
@@ -60,6 +60,27 @@ def test_rows_for_machines_are_the_answers_of_the_library(gallery, shots, call):
         assert [list(candidate) for candidate in row["candidates"]] == [CANDIDATE_KEYS] * 2
         assert row["sentence"] == answer.sentence
     assert rows[1]["name"] is None
+
+
+def test_each_photo_says_whether_a_mesh_lies_on_it(photos_extra, gallery, shots, call, here):
+    photo = shots / "Ada" / "front.png"
+    with Image.open(photo) as face:
+        face.crop((0, 110, 168, 192)).save("chin.png")
+    code, out, _ = call("identify", photo, "chin.png", "--cropped", "--json", "rows.json")
+    assert (code, [row["with_mesh"] for row in json.loads(Path("rows.json").read_text())]) == (0, [True, False])
+    assert "Compared as it came: no mesh lies on the face (chin.png)." in out
+    assert "as it came" not in call("identify", photo, "--cropped")[1]
+    assert "Compared as it came: no mesh lies on the face." in call("identify", "chin.png", "--cropped")[1]
+    assert "as they came" not in call("verify", photo, photo, "--cropped")[1]
+    assert "Compared as they came: not every face has a mesh." in call("verify", photo, "chin.png", "--cropped")[1]
+
+
+def test_without_the_extra_every_answer_says_what_a_mesh_needs(no_extra, gallery, shots, call):
+    photo = shots / "Ada" / "front.png"
+    for arguments in (["identify", photo], ["verify", photo, photo], ["explain", photo, "--out", "why.png"]):
+        code, out, err = call(*arguments, "--cropped", "--json", "rows.json")
+        assert (code, err, json.loads(Path("rows.json").read_text())[0]["with_mesh"]) == (0, "", False)
+        assert "came: a mesh needs the extra photos (pip install 'lightproof[photos]')." in out
 
 
 def test_the_share_of_strangers_moves_the_threshold(gallery, shots, call):
@@ -173,7 +194,8 @@ def test_two_photos_are_compared_and_both_answers_are_exit_code_0(gallery, shots
     assert code == 0
     (row,) = json.loads(out)
     assert list(row) == [
-        "photo", "other", "score", "one_in", "lead", "distance", "same", "threshold", "far", "sentence"
+        "photo", "other", "score", "one_in", "lead", "distance", "same", "threshold", "far", "with_mesh",
+        "sentence",
     ]  # fmt: skip
     assert row["same"] is False
     with Gallery.open(gallery) as opened:

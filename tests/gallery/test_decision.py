@@ -7,8 +7,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from lightproof.gallery import extract_face
 from lightproof.gallery.decision import Answer, Candidate, Verification, counted, match_of
+from lightproof.imaging.detection import AlignedFace
 from lightproof.matching.calibration import ImpostorModel
+from lightproof.plots import png_of
+from tests.gallery.people import face, new
+from tests.scenes import compose, seat
 
 USUAL = ImpostorModel.default(10)
 
@@ -68,3 +73,48 @@ def test_verifications_in_words():
     assert Verification(0.1, 4.0, 1.0, 0.8, False, 0.33, 0.01).sentence == (
         "Not known to be the same person: about 1 in 4 other people would score this well; 1 in 100 is asked for."
     )
+
+
+@pytest.fixture
+def gallery(tmp_path):
+    """Ada without a mesh, Ben with the mesh that there is, and Cleo with both."""
+    with new(tmp_path / "people.gallery") as opened:
+        ada, ben, cleo = (extract_face(face(name)) for name in ("Ada", "Ben", "Cleo"))
+        opened.enroll_faces("Ada", [bare(ada)])
+        opened.enroll_faces("Ben", [ben])
+        opened.enroll_faces("Cleo", [cleo, bare(extract_face(face("Cleo", 1)))])
+        yield opened
+
+
+def bare(extracted):
+    return extracted._replace(aligned=AlignedFace(extracted.image))
+
+
+@pytest.mark.slow
+def test_an_answer_says_whether_the_face_has_a_mesh(photos_extra, gallery):
+    photo = png_of(compose(seat(1)[0]).photo)
+    crop = extract_face(face("Ben", 1))
+    assert gallery.identify(photo).with_mesh
+    assert gallery.identify(face("Ada", 1)).with_mesh
+    assert gallery.explain(face("Ada", 1)).with_mesh
+    assert not gallery.identify_face(bare(crop)).with_mesh
+    assert not gallery.explain_face(bare(crop)).with_mesh
+
+
+@pytest.mark.slow
+def test_two_faces_are_compared_in_the_common_shape_if_all_their_photos_have_a_mesh(photos_extra, gallery):
+    crop = extract_face(face("Ben", 1))
+    named = {name: gallery.verify_faces(crop, person=name).with_mesh for name in ("Ada", "Ben", "Cleo")}
+    assert named == {"Ada": False, "Ben": True, "Cleo": False}
+    assert not gallery.verify_faces(bare(crop), person="Ben").with_mesh
+    assert gallery.verify(face("Ben"), face("Ben", 1)).with_mesh
+    assert not gallery.verify_faces(crop, bare(crop)).with_mesh
+    assert not gallery.verify_faces(bare(crop), crop).with_mesh
+
+
+@pytest.mark.slow
+def test_without_the_extra_no_answer_has_a_mesh(no_extra, gallery):
+    assert not gallery.identify(face("Ben", 1)).with_mesh
+    assert not gallery.explain(face("Ben", 1)).with_mesh
+    assert not gallery.verify(face("Ben", 1), person="Ben").with_mesh
+    assert not gallery.verify(face("Ben"), face("Ben", 1)).with_mesh

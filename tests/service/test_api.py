@@ -111,6 +111,25 @@ def test_a_photograph_is_looked_through_for_its_face(photos_extra, newcomer):
     assert told.face.faces == 1
     assert told.face.right_eye == pytest.approx([scene.eyes[0][0].real, scene.eyes[0][0].imag], abs=5)
     assert told.light.eye_distance == pytest.approx(80, abs=6)
+    assert told.with_mesh
+
+
+def with_mesh(client, shots):
+    """What the answers to three questions say about a crop."""
+    photo = shots["Ben"]["front"]
+    sent = files(photo, field="photo") + files(shots["Ben"]["left"], field="other")
+    told = client.post("/v1/verify", data=CROPPED, files=sent)
+    yield read(schemas.VerificationSchema, told).with_mesh
+    yield read(schemas.AnswerSchema, ask(client, "identify", photo)).with_mesh
+    yield read(schemas.ExplanationSchema, ask(client, "explain", photo)).with_mesh
+
+
+def test_answers_say_that_a_crop_has_a_mesh(photos_extra, client, shots):
+    assert list(with_mesh(client, shots)) == [True] * 3
+
+
+def test_without_the_extra_answers_say_that_a_crop_was_compared_as_it_came(no_extra, client, shots):
+    assert list(with_mesh(client, shots)) == [False] * 3
 
 
 def test_json_with_base64_says_the_same_as_a_form(client, shots):

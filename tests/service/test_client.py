@@ -16,7 +16,7 @@ from pydantic import TypeAdapter
 import lightproof
 from lightproof import Client
 from lightproof.errors import LightproofError, MissingExtra
-from lightproof.gallery import Gallery
+from lightproof.gallery import Gallery, extract_face
 from lightproof.service import openapi, schemas
 from lightproof.service.client import ServiceError, from_json
 from lightproof.service.problems import ProblemSchema
@@ -54,6 +54,7 @@ def test_everything_can_be_asked_from_python(client, shots, tmp_path):
     answer = client.identify(shots["Eve"]["left"], 3, cropped=True)
     assert (answer.name, answer.person, len(answer.candidates)) == ("Eve", made.person.id, 3)
     assert "turn to your left" in answer.light.hint
+    assert answer.with_mesh == extract_face(shots["Eve"]["left"], cropped=True).aligned.has_mesh
     assert client.verify(shots["Eve"]["left"], shots["Eve"]["front"], far=0.02, cropped=True).same
     assert not client.verify(shots["Eve"]["left"], person="Ada", cropped=True).same
     told = client.explain(shots["Eve"]["left"], "Eve", "Ada", cropped=True)

@@ -11,7 +11,7 @@ import typer
 from lightproof.cli.command import Output, command, opened
 from lightproof.cli.console import check_place, harmless, printable, say, show_narrow
 from lightproof.cli.options import DEFAULT, Cropped, Force, JsonFile, Place
-from lightproof.cli.photo_loop import check_finding, check_free
+from lightproof.cli.photo_loop import check_finding, check_free, why_no_mesh
 from lightproof.core.atomic import whole_file
 from lightproof.core.report_parts import TextTable
 from lightproof.errors import BadParameter, CannotWrite, UserError
@@ -87,6 +87,7 @@ def _row(explanation: Explanation, photo: Path, out: Path, arrays: Path | None) 
         "patches": [patch._asdict() for patch in explanation.top_patches(5)],
         "picture": str(out),
         "arrays": None if arrays is None else str(arrays),
+        "with_mesh": explanation.with_mesh,
     }
 
 
@@ -99,6 +100,8 @@ def _show(row: dict[str, Any]) -> None:
     note = "The patches that count most. Place: column and row in pixels of the face as it is compared."
     show_narrow(TextTable("", [f"for {harmless(row['person'])}{against}", "place", "pixels"], lines, note), left=0)
     say(f"{harmless(row['sentence'])}.")
+    if not row["with_mesh"]:
+        say(f"Compared as it came: {why_no_mesh('no mesh lies on the face')}.")
     say(f"The picture is {printable(row['picture'])}.")
     if row["arrays"]:
         say(f"The numbers are in {printable(row['arrays'])}.")

@@ -15,7 +15,16 @@ import typer
 from lightproof.cli.command import NOTHING_WRITTEN, Output, check_share, command, connected, opened
 from lightproof.cli.console import harmless, printable, say, show_narrow, show_remarks, stdout, stream_bar
 from lightproof.cli.options import DEFAULT, Cropped, Far, Force, JsonFile, OnCluster, Photos, Place
-from lightproof.cli.photo_loop import PictureFolder, Row, check_finding, each_photo, output_of, refused, short_names
+from lightproof.cli.photo_loop import (
+    PictureFolder,
+    Row,
+    check_finding,
+    each_photo,
+    output_of,
+    refused,
+    short_names,
+    why_no_mesh,
+)
 from lightproof.core.report_parts import TextTable
 from lightproof.errors import BadParameter
 
@@ -140,6 +149,10 @@ def _show(rows: list[Row], several: bool) -> None:
         for row in rows
     ]
     show_narrow(TextTable("", ["photo", "who", "score", "1 in", "next best"], lines, _note(rows[0])), left=2)
+    without = [names[row["photo"]] for row in rows if not row["with_mesh"]]
+    if without:
+        which = "" if len(without) == len(rows) else f" ({', '.join(without)})"
+        say(f"Compared as it came: {why_no_mesh('no mesh lies on the face')}{which}.")
     if several:
         stdout.print()
         show_remarks((names[row["photo"]], ", ".join(map(_candidate, row["candidates"])) or "nobody") for row in rows)
@@ -198,6 +211,8 @@ def verify(
     against = {"person": person} if other is None else {"other": str(other)}
     with_whom = harmless(person) if other is None else printable(other.name)
     scores = f"Score {result.score:.2f}; from {result.threshold:.2f} on it is taken for the same person."
+    if not result.with_mesh:
+        scores += f"\nCompared as they came: {why_no_mesh('not every face has a mesh')}."
     return Output(
         [{"photo": str(photo), **against, **asdict(result), "sentence": result.sentence}],
         show=f"{printable(photo.name)} and {with_whom}\n{result.sentence}\n{scores}",

@@ -45,6 +45,15 @@ def check_finding(cropped: bool) -> None:
         check_detector(", or give --cropped where the pictures are faces already")
 
 
+def why_no_mesh(otherwise: str) -> str:
+    """Say why there is no mesh: the extra is missing, or ``otherwise``."""
+    try:
+        check_detector()
+    except UserError:
+        return "a mesh needs the extra photos (pip install 'lightproof[photos]')"
+    return otherwise
+
+
 def each_photo(photos: Sequence[Path], work: Callable[[Path, str], list[Row]], title: str) -> list[Row]:
     """Do the work on every photo, under a name of its own; report a bad photo on stderr and go on."""
     rows: list[Row] = []

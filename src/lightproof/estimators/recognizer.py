@@ -39,8 +39,9 @@ Pictures: TypeAlias = Images | Sequence[File]
 class FaceRecognizer(ImageEstimator, ClassifierMixin, BaseEstimator):
     r"""Nearest-subspace face recognition on local sliced-Wasserstein features.
 
-    One photo a person is enough; nothing is trained. The answer is the person with the smallest distance, summed over
-    the patches, between the photo and the span of the person's photos: eq. (dis).
+    One photo a person is enough. No photographs train recognition: what tells people apart in a patch was measured on
+    rendered people. The answer is the person with the smallest distance, summed over the patches, between the photo and
+    the span of the person's photos: eq. (dis).
 
     Parameters
     ----------

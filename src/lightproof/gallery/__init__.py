@@ -5,7 +5,7 @@
 """
 
 from lightproof.core.moved import renamed
-from lightproof.gallery.crowd_gallery import crowd_name, make_gallery
+from lightproof.gallery.crowd_gallery import crowd_face, crowd_name, make_gallery
 from lightproof.gallery.decision import FAR, Answer, Calibration, Candidate, Match, Verification
 from lightproof.gallery.distributed import identify_files
 from lightproof.gallery.enrollment import ExtractedFace, Photo, extract_face
@@ -24,6 +24,7 @@ __all__ = [
     "Photo",
     "Refused",
     "Verification",
+    "crowd_face",
     "crowd_name",
     "extract_face",
     "identify_files",

@@ -19,7 +19,7 @@ from lightproof.gallery.folders.commit import write_in_batches
 from lightproof.gallery.gallery import Gallery
 from lightproof.gallery.store import NewPhoto, Store
 from lightproof.imaging.detection import AlignedFace
-from lightproof.types import is_whole
+from lightproof.types import Array, is_whole
 
 if TYPE_CHECKING:
     from lightproof.datasets import Crowd
@@ -35,6 +35,14 @@ def crowd_name(person: int) -> str:
     return f"person {person:07d}"
 
 
+def crowd_face(image: Array, source: str = "a photo of the crowd") -> ExtractedFace:
+    """Return a photo of the crowd as it is enrolled: without a mesh, which takes longer to lay than all the rest.
+
+    Ask :meth:`GalleryReader.identify_face` about it: only one of two faces with a mesh costs accuracy.
+    """
+    return ExtractedFace(hash_of(image.tobytes()), source, AlignedFace(image))
+
+
 def make_gallery(
     place: str | PathLike[str],
     n_people: int,
@@ -47,8 +55,8 @@ def make_gallery(
     """Make a gallery of made-up people with one photo each, which is enrolled like any other.
 
     The people are those of :class:`lightproof.datasets.Crowd`, named by :func:`crowd_name`; its ``probes`` are photos
-    of them under other light. If some people are there already, only the others are added: after a kill the same call
-    goes on.
+    of them under other light. Their faces have no mesh, see :func:`crowd_face`. If some people are there already, only
+    the others are added: after a kill the same call goes on.
 
     Parameters
     ----------
@@ -111,9 +119,6 @@ def _missing(store: Store, n_people: int) -> Iterator[Batch]:
 def _draw(batch: Batch, crowd: Crowd, config: EnrollmentConfig) -> tuple[dict[str, list[NewPhoto]], int]:
     people, settled = batch
     images = crowd.faces(np.array(people, np.int64))
-    faces = [
-        ExtractedFace(hash_of(image.tobytes()), crowd_name(who), AlignedFace(image))
-        for who, image in zip(people, images, strict=True)
-    ]
+    faces = [crowd_face(image, crowd_name(who)) for who, image in zip(people, images, strict=True)]
     photos = new_photos(faces, config)
     return {crowd_name(who): [replace(photo, source=None)] for who, photo in zip(people, photos, strict=True)}, settled

@@ -79,6 +79,8 @@ class Answer:
         The best few, the best first.
     calibrated : bool
         Whether scores were calibrated on this gallery, or are by default values.
+    with_mesh : bool
+        Whether the face was brought to the common shape by a mesh; else it was compared as it came.
     """
 
     name: str | None
@@ -88,6 +90,7 @@ class Answer:
     far: float
     candidates: tuple[Candidate, ...]
     calibrated: bool
+    with_mesh: bool = False
 
     @property
     def known(self) -> bool:
@@ -116,11 +119,14 @@ class Verification(Match):
         Whether the score reaches the threshold.
     threshold, far : float
         As in :class:`Answer`.
+    with_mesh : bool
+        Whether all faces, an enrolled person's too, have a mesh; else they were compared as they came.
     """
 
     same: bool
     threshold: float
     far: float
+    with_mesh: bool = False
 
     @property
     def sentence(self) -> str:
@@ -223,7 +229,7 @@ def best_candidates(
     return best
 
 
-def answer(candidates: list[Candidate], top: int, far: float, calibration: Calibration) -> Answer:
+def answer(candidates: list[Candidate], top: int, far: float, calibration: Calibration, with_mesh: bool) -> Answer:
     """Name the best candidate if the match is good enough."""
     best = candidates[0] if candidates else None
     accepted = best is not None and best.one_in * far >= 1
@@ -235,13 +241,14 @@ def answer(candidates: list[Candidate], top: int, far: float, calibration: Calib
         far=far,
         candidates=tuple(candidates[:top]),
         calibrated=calibration.strangers > 0,
+        with_mesh=with_mesh,
     )
 
 
-def verdict(match: Match, far: float) -> Verification:
+def verdict(match: Match, far: float, with_mesh: bool = False) -> Verification:
     """Decide whether a match is good enough."""
     same, threshold = match.one_in * far >= 1, float(score_of(np.asarray(far)))
-    return Verification(match.score, match.one_in, match.lead, match.distance, same, threshold, far)
+    return Verification(match.score, match.one_in, match.lead, match.distance, same, threshold, far, with_mesh)
 
 
 def match_with_person(

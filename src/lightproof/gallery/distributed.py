@@ -262,7 +262,7 @@ def compare(faces: Sequence[tuple[ExtractedFace, Ints | None]], job: SearchJob) 
     for face, near in faces:
         people = _shortlists(_reference_people(job), near, job)
         candidates = best_candidates(matcher.probes([face.aligned]), people, matcher, calibration, job.top)
-        answers.append(answer(candidates, job.top, job.far, calibration))
+        answers.append(answer(candidates, job.top, job.far, calibration, face.aligned.has_mesh))
     return answers
 
 

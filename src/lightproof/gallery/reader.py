@@ -69,7 +69,7 @@ class GalleryReader:
         probe = self.matcher.probes([face.aligned])
         shortlists = self._people_index.shortlists(probe)
         candidates = decision.best_candidates(probe, shortlists, self.matcher, calibration, top)
-        return decision.answer(candidates, top, far, calibration)
+        return decision.answer(candidates, top, far, calibration, face.aligned.has_mesh)
 
     def verify(
         self, photo: Photo, other: Photo | None = None, *, person: str | None = None, cropped: bool = False,
@@ -110,14 +110,16 @@ class GalleryReader:
         far = calibration.far if far is None else check_far("verify", far)
         if other is not None:
             match = decision.match_with_photo(face, other, self.matcher)
+            other_has_mesh = other.aligned.has_mesh
         elif person is not None:
             # Nobody else counts but the reference people.
             people = self._people_index.shortlist(including=[self._enrolled(person)])
             probe = self.matcher.probes([face.aligned])
             match = decision.match_with_person(probe, person, people, self.matcher, calibration)
+            other_has_mesh = people.templates[decision.enrolled_name(people, person)].has_mesh
         else:
             raise BadParameter("verify", "other", "given unless `person` is", other)
-        return decision.verdict(match, far)
+        return decision.verdict(match, far, face.aligned.has_mesh and other_has_mesh)
 
     def explain(
         self, photo: Photo, person: str | None = None, against: str | None = None, *, cropped: bool = False

@@ -32,8 +32,8 @@ CODES_PER_BLOCK: Final = 64
 """Codes whose first words lie side by side, then their second ones: so many are counted at once, as fast as memory is
 read."""
 
-FIRST_BITS: Final = {"mesh": 3, "eyes": 0, "crop": 2}
-MAX_BITS: Final = {"mesh": 8, "eyes": 0, "crop": 6}
+FIRST_BITS: Final = {"mesh": 3, "eyes": 0, "crop": 4}
+MAX_BITS: Final = {"mesh": 8, "eyes": 0, "crop": 10}
 """Bits of each patch, by the shape of the view: those for the prefilter, and all."""
 
 EVEN_BITS: Final = np.uint64(0x5555555555555555)

@@ -49,8 +49,8 @@ class Explanation:
     patches : ndarray of shape (rows, columns)
         What each patch adds to the lead, positive where it speaks for the person. The sum is the lead.
     rivals : tuple of str
-        The people of the gallery whose mean score is subtracted, the most similar first; "rendered 07" is a rendered
-        person in a small one. The upper quarter of all rendered people counts beside them.
+        The people whose mean score is subtracted, the most similar first: the upper quarter of the others in the
+        gallery. "rendered 07" is a rendered person who fills up a small one.
     against : hashable or None
         The other person.
     rival_lead : float or None
@@ -61,6 +61,8 @@ class Explanation:
         The picture as it was compared, brought to the common shape if it has a mesh, before the light was taken out.
     grid : PatchGrid
         The patches on it.
+    with_mesh : bool
+        Whether the face was brought to the common shape by a mesh; else it was compared as it came.
     """
 
     person: Hashable
@@ -72,6 +74,7 @@ class Explanation:
     rival_patches: Floats | None
     face: NDArray[np.uint8]
     grid: PatchGrid
+    with_mesh: bool = False
 
     @property
     def difference(self) -> Floats | None:
@@ -177,6 +180,7 @@ def explain(
         rival_patches=None if second is None else grid.as_map(normalized_score_map(patches, scores, second)),
         face=np.clip(np.rint(255 * picture), 0, 255).astype(np.uint8),
         grid=grid,
+        with_mesh=face.has_mesh,
     )
 
 

@@ -2,9 +2,9 @@
 
 Every code is scanned, and only the order of the Hamming distances counts. So nothing has to be trained or balanced,
 people are found as soon as they are added and gone as soon as they are removed, and codes split over several machines
-give the same people as all codes in one place. The coarse scan counts a quarter of the bits of every code, for one warp
-of the probe: that takes as long as memory takes to be read. The prefilter counts half of the bits of the codes that the
-scan left. Reranking counts all bits, for the best of the probe's nine warps, of the few codes that the prefilter left.
+give the same people as all codes in one place. The coarse scan counts about a sixth of the bits of every code: that
+takes as long as memory takes to be read. The prefilter counts about a third of the bits of the codes that the scan
+left. Reranking counts all bits of the few codes that the prefilter left.
 """
 
 from __future__ import annotations
@@ -154,7 +154,10 @@ class HammingIndex:
             self._add(*old.pop(0).contents())
 
     def search(self, probe: Array, n_people: int = MAX_CANDIDATES) -> Neighbors:
-        """Find the people whose codes are nearest to a probe: one photo as it lies and after its warps, (w, words)."""
+        """Find the people whose codes are nearest to a probe, (q, words); a gallery gives one code, that of the photo.
+
+        Of several codes the first is scanned and prefiltered with; reranking takes the nearest.
+        """
         counts, scanned = self.coarse_scan(probe[0])
         counts, prefiltered = self.prefilter(probe[0], scanned, scan_limit(counts))
         return self.rerank(probe, prefiltered, prefilter_limit(counts, len(self)), n_people)
@@ -182,9 +185,9 @@ class HammingIndex:
 
     def rerank(self, probe: Array, prefiltered: Sequence[Prefiltered], limit: int, n_people: int) -> Neighbors:
         """Find the nearest people among the codes whose prefiltered distance does not exceed a limit."""
-        warps = np.concatenate(split_codes(probe, self._n_first), axis=-1)
+        codes = np.concatenate(split_codes(probe, self._n_first), axis=-1)
         pieces = zip(self._segments, prefiltered, strict=True)
-        return nearest(merged(in_threads(lambda piece: piece[0].rerank(warps, piece[1], limit), pieces)), n_people)
+        return nearest(merged(in_threads(lambda piece: piece[0].rerank(codes, piece[1], limit), pieces)), n_people)
 
 
 def scan_limit(counts: Ints) -> int:

@@ -1,7 +1,8 @@
 r"""Closeness and scores of patches: the loops behind every answer of a gallery.
 
-A question compares nine warps of a photo with hundreds of templates of whole numbers, in hundreds of patches. So people
-are laid side by side, :data:`LANES` of them in a block, and each step of the arithmetic is done for a block at once.
+A question compares a photo with hundreds of templates of whole numbers, in hundreds of patches, and in some views
+after eight moves, too. So people are laid side by side, :data:`LANES` of them in a block, and each step of the
+arithmetic is done for a block at once.
 The result for a person does not depend on who else is in the block, nor on where, nor on how many blocks there are: it
 is the same to the last bit on one machine or on many.
 

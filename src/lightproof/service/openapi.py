@@ -140,7 +140,7 @@ LIGHT: Final = schemas.LightSchema(
 FACE: Final = schemas.FoundFaceSchema((210.4, 188.0), (294.9, 189.2), 1, "gamma")
 ANSWER: Final = schemas.AnswerSchema(
     answer="known", person=17, name="Ada Lovelace", score=0.93, one_in=380000.0, threshold=0.5, far=0.001,
-    calibrated=True, meaning=MEANING, light=LIGHT, face=FACE,
+    calibrated=True, meaning=MEANING, light=LIGHT, face=FACE, with_mesh=True,
     sentence="Ada Lovelace: about 1 in 380,000 strangers would score this well; 1 in 1,000 is asked for.",
     candidates=[
         schemas.CandidateSchema(17, "Ada Lovelace", 0.93, 380000.0, 7.9, 0.42),
@@ -150,12 +150,13 @@ ANSWER: Final = schemas.AnswerSchema(
 VERIFICATION: Final = schemas.VerificationSchema(
     True, 0.71, 18000.0, 6.2, 0.47, 0.5, 0.001, MEANING,
     "The same person: about 1 in 18,000 other people would score this well; 1 in 1,000 is asked for.", LIGHT, LIGHT,
+    True,
 )  # fmt: skip
 EXPLANATION: Final = schemas.ExplanationSchema(
     person=17, name="Ada Lovelace", lead=7.9, against=None, against_name=None, against_lead=None,
     rivals=["Ben", "rendered 07"],
     sentence="lead 7.9 = +9.6 from patches that speak for Ada Lovelace, -1.7 from patches that speak against",
-    rows=1, columns=2, width=16, height=8, picture="iVBORw0KGgo=",
+    rows=1, columns=2, width=16, height=8, picture="iVBORw0KGgo=", with_mesh=True,
     patches=[schemas.PatchSchema(0, 0, 8, 8, 9.6), schemas.PatchSchema(8, 0, 8, 8, -1.7)],
 )  # fmt: skip
 CALIBRATION: Final = schemas.CalibrationSchema(0.001, 0.5, True, -0.12, 40, 40, 160, MEANING)

@@ -270,6 +270,8 @@ class AnswerSchema(Schema):
     light: LightSchema
     face: FoundFaceSchema | None
     """Null for a picture that came as a face."""
+    with_mesh: bool
+    """Whether the face was brought to the common shape by a mesh; else it was compared as it came."""
 
 
 class VerificationSchema(Schema):
@@ -295,6 +297,8 @@ class VerificationSchema(Schema):
     """On the first photo."""
     other_light: LightSchema | None
     """On the second photo, if there is one."""
+    with_mesh: bool
+    """Whether all faces, an enrolled person's too, have a mesh; else they were compared as they came."""
 
 
 class PatchSchema(Schema):
@@ -330,6 +334,8 @@ class ExplanationSchema(Schema):
     height: int
     picture: str
     """The face as it was compared: PNG in base64."""
+    with_mesh: bool
+    """Whether the face was brought to the common shape by a mesh; else it was compared as it came."""
 
 
 class CalibrationSchema(Schema):

@@ -42,6 +42,9 @@ export function answerBody(answer, { onEnroll }) {
         "Not calibrated: what is usual stands in. ",
         el("a", { href: "#accuracy", text: "Calibrate this gallery" }),
       ),
+    answer.with_mesh
+      ? null
+      : el("p", { class: "small soft", text: "Compared as it came: no mesh lies on the face." }),
     lightBlock(answer),
   ];
 }
