@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
 
 import numpy as np
 import pytest
 
-from benchmarks import bounds, bulk, crowd, crowd_sheet, detectors, exhaustive, readers, scale, views
+from benchmarks import bounds, bulk, crowd, crowd_sheet, detectors, engine, exhaustive, readers, scale
 from benchmarks.bench_recognizer import Faces, Ours, Textbook
 from benchmarks.run import measure
 from lightproof.datasets import Crowd, FaceSet, make_relit_faces
@@ -17,6 +16,8 @@ from lightproof.datasets.yale_b import YALE_EYES
 from lightproof.gallery import crowd_name, make_gallery
 from lightproof.imaging.detection.detector import LOOKS
 from lightproof.matching.matcher import Matcher, preset_settings
+from lightproof.matching.views import FaceView
+from tests.matching.pictures import found as found_face
 
 pytestmark = pytest.mark.long
 
@@ -163,21 +164,42 @@ def test_a_rendered_person_has_the_landmarks_where_everybody_has_them():
     assert np.ptp(darkest) <= 3
 
 
-@pytest.mark.data
-def test_each_view_by_the_mesh_is_measured_alone_and_both(yale):
-    few = replace(yale.take(np.isin(yale.labels, np.unique(yale.labels)[:4])), name="few")
-    lines = list(views.measure(few, picks=[0], jobs=1))
-    assert [line[0] for line in lines] == list(views.VIEWS)
-    assert all(len(line) == len(views.HEAD) and float(line[1]) > 90 and float(line[4]) < 10 for line in lines)
+@pytest.fixture(scope="module")
+def few_galleries():
+    """Two galleries of six rendered people, who are asked about in another light; one face is not found."""
+    faces = make_relit_faces(6, lights=[(0, 0), (10, 10), (30, 0)], size=(64, 56))
+    people = np.repeat(np.arange(6), 3)
+    enrolled, probes = np.stack([3 * np.arange(6), 3 * np.arange(6) + 1]), 3 * np.arange(6) + 2
+    found = np.arange(18) != 17
+    return engine.Galleries(list(map(found_face, faces.images)), found, people, enrolled, probes, np.arange(6) < 3)
 
 
-@pytest.mark.parametrize("name", views.VIEWS)
-def test_some_of_the_views_make_a_matcher_that_compares(name):
-    matcher, images = views.matcher_of(name), make_relit_faces(2, lights=[(0, 0)], size=(96, 84)).images
-    assert [view.settings.shape for view in matcher.views][-3:] == ["mesh", "eyes", "crop"]
-    assert len(matcher.views) == 2 + len(views.VIEWS[name])
-    people = matcher.template_set(dict(enumerate(matcher.templates(images))))
-    assert matcher.compare(images, people).people.argmax(axis=1).tolist() == [0, 1]
+@pytest.mark.parametrize("variant", list(engine.variants()), ids=lambda variant: variant.title)
+def test_every_variant_of_the_engine_is_judged(variant, few_galleries, monkeypatch):
+    """Discriminants that would be measured for minutes keep the first numbers of a patch."""
+
+    def first_numbers(view):
+        raw = FaceView(view, None)
+        return np.broadcast_to(np.eye(raw.n_numbers, view.numbers), (raw.n_patches, raw.n_numbers, view.numbers))
+
+    monkeypatch.setattr(engine, "measured", first_numbers)
+    judged = engine.judge(variant, few_galleries)
+    # The face that is not found is a mistake in both galleries.
+    assert {half: figures["rank-1"] for half, figures in judged.items()} == pytest.approx(
+        {"all": 100 * 5 / 6, "chosen": 100, "held out": 100 * 2 / 3}
+    )
+    assert judged["chosen"]["found"] == 100
+
+
+def test_the_table_of_the_engine_has_a_line_for_each_variant():
+    rows = [
+        {"variant": variant, "set": "ORL", "people": people, "rank-1": 97.25, "found": 50.0}
+        for variant in ("robust", "fast")
+        for people in ("all", "chosen", "held out")
+    ]
+    head, _, first, second = engine.as_markdown(rows).splitlines()
+    assert head == "| rank 1 / found at 1 % of strangers | ORL, chosen | ORL, held out |"
+    assert (first, second) == ("| robust | 97.2 / 50.0 | 97.2 / 50.0 |", "| fast | 97.2 / 50.0 | 97.2 / 50.0 |")
 
 
 @pytest.mark.data

@@ -7,7 +7,8 @@ import pytest
 
 from lightproof.core import executors
 from lightproof.core.images import bring_to_size
-from lightproof.datasets.protocols import yale_test_1, yale_test_2
+from lightproof.datasets import make_relit_faces
+from lightproof.datasets.protocols import Split, yale_test_1, yale_test_2
 from lightproof.estimators.baselines import pixel_neighbor
 from lightproof.estimators.recognizer import FaceRecognizer
 from lightproof.experiments import cache
@@ -19,6 +20,7 @@ from lightproof.experiments.plan import Experiment
 from lightproof.experiments.runner import facts_of, run_all
 from lightproof.imaging.detection import jitter_by_eyes
 from lightproof.metrics import wilson_interval
+from tests.matching.pictures import mixed
 
 pytestmark = pytest.mark.slow
 
@@ -252,3 +254,25 @@ def test_rows_that_differ_in_alignment_only_are_two_lines(people, tmp_path):
     results = run_all([experiment(), experiment(alignment="jittered")], people, Cache(tmp_path))
     lines = lines_of(row for result in results for row in rows_of(result))
     assert [line.whole.alignment for line in lines] == ["by hand", "jittered"]
+
+
+@pytest.mark.parametrize("preset", ["robust", "fast"])
+def test_all_galleries_of_the_engine_at_once_are_those_one_after_the_other(preset, monkeypatch):
+    """One and two photos a person, other people in each gallery, and a face that is not found."""
+    faces = make_relit_faces(4, [(0, 0), (10, 0), (60, 10), (80, 20), (20, 40)], size=(64, 56))
+    aligned = np.empty(20, object)
+    aligned[:] = mixed(faces.images)
+    found = np.arange(20) != 3
+    splits = [
+        Split(np.array([0, 5, 10, 15]), {1: np.array([2, 3, 7]), 2: np.array([13, 18, 19])}),
+        Split(np.array([0, 1, 6, 11, 10]), {1: np.array([3, 9, 14]), 2: np.array([2, 12])}),
+    ]
+    at_once = measure(FaceRecognizer(preset), aligned, faces.labels, splits, found)
+    monkeypatch.setattr("lightproof.experiments.measure.ENGINES", {})
+    one_by_one = measure(FaceRecognizer(preset), aligned, faces.labels, splits, found)
+    for together, alone in zip(at_once.hits, one_by_one.hits, strict=True):
+        assert {subset: hits.tolist() for subset, hits in together.items()} == {
+            subset: hits.tolist() for subset, hits in alone.items()
+        }
+    assert not at_once.hits[0][1][1]
+    assert at_once.seconds.keys() == {1, 2}

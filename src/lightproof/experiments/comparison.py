@@ -106,8 +106,8 @@ def _note(lines: Sequence[ExperimentRows], published: bool) -> str:
         "The interval is Wilson's for the number of photos.": True,
         "Order is by the mean over the subsets, among the methods of the paper in this table; in parentheses the order "
         "of their published figures.": published,
-        "Seconds are for all galleries together; rivals compute their features once for all of them, ours and networks "
-        "anew for each.": True,
+        "Seconds are for all galleries together; rivals and the engine compute features once for all of them, the "
+        "paper's method and networks anew for each.": True,
     }
     return " ".join(sentence for sentence, applies in sentences.items() if applies)
 

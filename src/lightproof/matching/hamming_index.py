@@ -2,8 +2,8 @@
 
 Every code is scanned, and only the order of the Hamming distances counts. So nothing has to be trained or balanced,
 people are found as soon as they are added and gone as soon as they are removed, and codes split over several machines
-give the same people as all codes in one place. The coarse scan counts about a sixth of the bits of every code: that
-takes as long as memory takes to be read. The prefilter counts about a third of the bits of the codes that the scan
+give the same people as all codes in one place. The coarse scan counts about a fifth of the bits of every code: that
+takes as long as memory takes to be read. The prefilter counts two fifths of the bits of the codes that the scan
 left. Reranking counts all bits of the few codes that the prefilter left.
 """
 
