@@ -106,7 +106,7 @@ def test_a_photo_keeps_what_it_and_its_copies_span(preset, faces):
     ("preset", "kept"),
     [
         ("robust", [(224, 3, 16), (56, 4, 24), (224, 3, 16), (224, 3, 16)]),
-        ("fast", [(56, 3, 24), (224, 2, 12), (224, 2, 12)]),
+        ("fast", [(56, 3, 24), (224, 2, 10), (224, 2, 10)]),
     ],
 )
 def test_a_template_holds_as_many_directions_as_its_settings_say(preset, kept, faces):
