@@ -106,10 +106,10 @@ class Poison(WorkerPlugin):
 
         self.face_of = enrollment.face_of
 
-        def dying(image, contents, where):
+        def dying(image, contents, where, aligned):
             if where == "013/27.pgm":
                 os._exit(9)
-            return self.face_of(image, contents, where)
+            return self.face_of(image, contents, where, aligned)
 
         enrollment.face_of = dying
 

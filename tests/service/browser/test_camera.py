@@ -15,7 +15,7 @@ from tests.service.running import Running
 
 pytestmark = pytest.mark.long
 
-AZIMUTH = 60.0
+AZIMUTH = 45.0
 NAME = "door.test"
 """A name that stands for another machine, and leads here."""
 
