@@ -20,7 +20,8 @@ def demo_page(demo: Demo, n_shown: int = 4) -> str:
     body = [
         "<h1>Faces under hard light</h1>",
         f"<p class=lead>{people} rendered people, one evenly lit photo enrolled of each, "
-        f"{sum(map(len, demo.split.probes.values()))} photos to name. Nobody was trained on anything.</p>",
+        f"{sum(map(len, demo.split.probes.values()))} photos to name. "
+        "The discriminants of lightproof were measured on others of their kind.</p>",
         table(demo_table(demo), strong=[OURS]),
         "<p>Photos named correctly, in percent, by where the light comes from: mild is up to 25° aside, slanting up to "
         "60°, side up to 95°, then from behind the ear or from straight above. In the last column the light is mild "
