@@ -178,7 +178,7 @@ def _note(row: Row) -> str:
 
     meaning = "1 in: about one in so many strangers would score this well."
     threshold = f"Somebody is named from {row['threshold']:.2f} on, 1 in {counted(1 / row['far'])}."
-    usual = "" if row["calibrated"] else " This is what is usual; lightproof calibrate asks the gallery itself."
+    usual = "" if row["calibrated"] else " These are default values; lightproof calibrate asks the gallery itself."
     return f"{meaning} {threshold}{usual}"
 
 

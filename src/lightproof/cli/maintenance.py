@@ -41,7 +41,7 @@ def calibrate(
         text = f"{result.strangers:,} photos{copies} were taken for strangers among {result.people:,} people. "
         text += f"They lead by {abs(result.shift):.2f} {'less' if result.shift < 0 else 'more'} than is usual."
     else:
-        text = "With fewer than two people there is nobody to ask: what is usual stands in."
+        text = "With fewer than two people there is nobody to ask: using default values."
     text += f"\nFrom now on 1 in {counted(1 / far)} strangers may be taken for somebody: a score of {threshold:.2f}."
     return Output([{**asdict(result), "threshold": threshold}], text)
 

@@ -39,7 +39,7 @@ export function answerBody(answer, { onEnroll }) {
       : el(
         "p",
         { class: "small soft" },
-        "Not calibrated: what is usual stands in. ",
+        "Not calibrated: using default values. ",
         el("a", { href: "#accuracy", text: "Calibrate this gallery" }),
       ),
     answer.with_mesh
